@@ -29,5 +29,8 @@ tok = BPE(8).fit([[0, 1, 2, 0, 1, 2, 1, 0] * 3] * 3, progress=False)
 for _ in range(20):
     assert tok.decode(tok.encode([0, 1, 2])).tolist() == [0, 1, 2]
 seconds = time.process_time() - begin
-print(f"first fit, encode and decode: {seconds:.2f} s of CPU, {len(Compiled.names)} kernels compiled", *Compiled.names)
+print(
+    f"first fit, encode and decode: {seconds:.2f} s of CPU, {len(Compiled.names)} kernels compiled",
+    *Compiled.names,
+)
 sys.exit(1 if Compiled.names else 0)

@@ -20,7 +20,8 @@ Arrays = tuple[np.ndarray, np.ndarray]  # values and offsets
 class Adapter(NamedTuple):
     """How a package does a job."""
 
-    convert: Callable[[np.ndarray, np.ndarray], Any]  # values and offsets into what the package takes; not timed
+    # values and offsets into what the package takes; not timed
+    convert: Callable[[np.ndarray, np.ndarray], Any]
     run: Callable[[Any], Any]  # this is timed
     unpack: Callable[[Any], Arrays]  # the result as values and offsets, to compare it
 

@@ -1,9 +1,10 @@
 """Whether bags of tokens weighted by idf become better by `UBPE.reweight(weights="idf")`.
 
-A corpus is cut into documents, and each of these in two. A tokenizer is fitted on all halves, which it encodes. A bag weighs a
-token that occurs c times by (1 + ln c) * idf. Printed is of how many first halves, in per cent, the second half is the nearest of
-all second halves by cosine. `fit`: encoding and idf as fitted; `own idf`: the same encoding, and the idf of that encoding;
-`reweight`: encoding and idf of the reweighted tokenizer. Of 200 documents a standard error is at most 3.5.
+A corpus is cut into documents, and each of these in two. A tokenizer is fitted on all halves, which it
+encodes. A bag weighs a token that occurs c times by (1 + ln c) * idf. Printed is of how many first halves, in
+per cent, the second half is the nearest of all second halves by cosine. `fit`: encoding and idf as fitted;
+`own idf`: the same encoding, and the idf of that encoding; `reweight`: encoding and idf of the reweighted
+tokenizer. Of 200 documents a standard error is at most 3.5.
 """
 
 from __future__ import annotations
@@ -23,18 +24,25 @@ from ubpe_numba.vocabulary.vocabulary import idf
 def main() -> None:
     """Measure what is asked for, and print it."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--corpora", default="text,Python,Chinese", help="as of segmentations.py: %(default)s")
+    parser.add_argument(
+        "--corpora", default="text,Python,Chinese", help="as of segmentations.py: %(default)s"
+    )
     parser.add_argument("--sizes", default="1024,4096", help="of vocabularies: %(default)s")
     parser.add_argument("--documents", type=int, default=200, help="of which halves are found: %(default)s")
     parser.add_argument("--symbols", type=int, default=8000, help="of a document, at most: %(default)s")
     options = parser.parse_args()
-    columns = ["rank, own idf"] + [f"{way}, {what}" for way in ("tfidf", "shortest") for what in ("fit", "own idf", "reweight")]
+    columns = ["rank, own idf"] + [
+        f"{way}, {what}" for way in ("tfidf", "shortest") for what in ("fit", "own idf", "reweight")
+    ]
     print("| corpus, size | " + " | ".join(columns) + " |\n|" + " --- |" * (len(columns) + 1), flush=True)
     for name in options.corpora.split(","):
         halves, n_alphabet = cut(name, options.documents, options.symbols)
         for size in map(int, options.sizes.split(",")):
             found = [100 * share for share in shares(halves, n_alphabet, size)]
-            print(f"| {pathlib.Path(name).stem} {size} | " + " | ".join(f"{x:.1f}" for x in found) + " |", flush=True)
+            print(
+                f"| {pathlib.Path(name).stem} {size} | " + " | ".join(f"{x:.1f}" for x in found) + " |",
+                flush=True,
+            )
 
 
 def cut(name: str, n: int, longest: int) -> tuple[Ragged, int]:

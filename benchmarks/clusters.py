@@ -123,7 +123,8 @@ def _touch(n_bytes: int) -> None:
 
 def _fit_here(path: str, n_tokens: int, alphabet: int, answer: Any) -> None:
     """Seconds of a fit on two threads without and with reading, and the model's fingerprint; in a process of its own."""
-    BPE(n_tokens, alphabet=alphabet, n_threads=2).fit(np.load(path)[:2_000_000], progress=False)  # reads kernels
+    # reads kernels
+    BPE(n_tokens, alphabet=alphabet, n_threads=2).fit(np.load(path)[:2_000_000], progress=False)
     _touch(14 * np.load(path, mmap_mode="r").size)
     began = time.perf_counter()
     values = np.load(path)
@@ -142,7 +143,10 @@ def fit(quick: bool) -> None:
         "| corpus, one document | symbols | tokens | 2 threads here, s | with reading | 2 workers, s | with reading | ratio |",
         end="",
     )
-    print(" with reading | synchronisations | MB from a worker | peak of a worker, B a symbol |\n|" + " --- |" * 12)
+    print(
+        " with reading | synchronisations | MB from a worker | peak of a worker, B a symbol |\n|"
+        + " --- |" * 12
+    )
     spawn = multiprocessing.get_context("spawn")
     for name, n_tokens, n_symbols, repeat in sizes:
         work = _large(name, n_symbols)
@@ -175,7 +179,10 @@ def fit(quick: bool) -> None:
 def recovery(quick: bool) -> None:
     """A worker killed in the middle of a fit."""
     n_symbols = 10_000_000 if quick else 100_000_000
-    print("| corpus, one document | symbols | tokens | batches | killed at | fit, s | with the kill, s |", end="")
+    print(
+        "| corpus, one document | symbols | tokens | batches | killed at | fit, s | with the kill, s |",
+        end="",
+    )
     print(" from the kill to the next batch, s |")
     print("|" + " --- |" * 8)
     for name, n_tokens in (("dna", 4096), ("python", 8192), ("wav", 4096)):
@@ -192,7 +199,15 @@ def recovery(quick: bool) -> None:
             if tok.fingerprint != same.fingerprint:
                 raise AssertionError(f"{name}: another model")
             engine = Clocked.last
-            row = (work.name, f"{n_symbols:,}", f"{n_tokens:,}", batches, batches // 2, f"{whole:.1f}", f"{again:.1f}")
+            row = (
+                work.name,
+                f"{n_symbols:,}",
+                f"{n_tokens:,}",
+                batches,
+                batches // 2,
+                f"{whole:.1f}",
+                f"{again:.1f}",
+            )
             print("| " + " | ".join(map(str, row)) + f" | {engine.went_on - engine.killed:.1f} |", flush=True)
 
 
@@ -212,7 +227,9 @@ def _tables(folder: str, quick: bool) -> Iterator[tuple[str, Any, int, Any]]:
             docs = pa.array(texts, pa.large_string())
         else:
             base = common.load(name)
-            tok = BPE(4096, alphabet=work.alphabet_size, n_threads=1).fit(base.values, offsets=base.offsets, progress=False)
+            tok = BPE(4096, alphabet=work.alphabet_size, n_threads=1).fit(
+                base.values, offsets=base.offsets, progress=False
+            )
             docs = pa.LargeListArray.from_arrays(work.offsets, pa.array(work.values.astype(np.int32)))
         cuts = [len(docs) * i // _PARTITIONS for i in range(_PARTITIONS + 1)]
         parts = [docs.slice(a, b - a) for a, b in itertools.pairwise(cuts)]
@@ -246,8 +263,16 @@ def encode(quick: bool) -> None:
                     distributed.encode(tok, source, target, client=client, progress=False, drop=True)
                     times.append(time.perf_counter() - began)
                 rounds.append(times)
-            here, single, double = (size / statistics.median(column) / 1e6 for column in zip(*rounds[1:], strict=True))
-            row = (f"{here:.1f}", f"{single:.1f}", f"{single / here:.2f}", f"{double / 2:.1f}", f"{double / 2 / here:.2f}")
+            here, single, double = (
+                size / statistics.median(column) / 1e6 for column in zip(*rounds[1:], strict=True)
+            )
+            row = (
+                f"{here:.1f}",
+                f"{single:.1f}",
+                f"{single / here:.2f}",
+                f"{double / 2:.1f}",
+                f"{double / 2 / here:.2f}",
+            )
             print(f"| {name} | {size:,} | " + " | ".join(row) + f" | {double / single:.2f} |", flush=True)
 
 
@@ -273,14 +298,20 @@ def latency(quick: bool) -> None:
 
     cells = [(n, n, size, size) for n in (2, 4) for size in (64, 100_000, 4_000_000)]
     cells += [(2, n, 1500, 30_000) for n in (8, 32, 128)]
-    print("| workers | hosts | bytes to each | from each | median, ms | 95th percentile, ms | processor time of the driver, ms |")
+    print(
+        "| workers | hosts | bytes to each | from each | median, ms | 95th percentile, ms | processor time of the driver, ms |"
+    )
     print("|" + " --- |" * 7)
     for n_workers in (2, 4):
         with cluster(n_workers) as client:
             for workers, n, to, back in cells:
                 if workers != n_workers:
                     continue
-                engine, times, message = DaskEngine(client, [delayed(Echo)(k) for k in range(n)]), [], np.zeros(to, np.uint8)
+                engine, times, message = (
+                    DaskEngine(client, [delayed(Echo)(k) for k in range(n)]),
+                    [],
+                    np.zeros(to, np.uint8),
+                )
                 repeat = 20 if quick or to > 1e6 or n > 8 else 200
                 for i in range(repeat + 3):
                     if i == 3:

@@ -1,11 +1,12 @@
 """The goals of the design, measured side by side with the packages that are installed; prints a Markdown table.
 
-With ``--out benchmarks/report.json`` all of it is kept, with every single measurement: the tables of the pages are made from that
-file (`tables.py`), and no page has a figure of speed that is not in it.
+With ``--out benchmarks/report.json`` all of it is kept, with every single measurement: the tables of the
+pages are made from that file (`tables.py`), and no page has a figure of speed that is not in it.
 
-Every figure is the median of runs in a process of its own, on one thread, our runs and those of the peer in turn; what takes
-longer than a second runs once. Each package is given documents in the form that it takes (arrays, lists of int, str), made
-before the clock starts. Progress goes to stderr. Rows `threads`, `table`, `refine` and `blocks` run in this process.
+Every figure is the median of runs in a process of its own, on one thread, our runs and those of the peer in
+turn; what takes longer than a second runs once. Each package is given documents in the form that it takes
+(arrays, lists of int, str), made before the clock starts. Progress goes to stderr. Rows `threads`, `table`,
+`refine` and `blocks` run in this process.
 """
 
 from __future__ import annotations
@@ -48,11 +49,17 @@ def main() -> None:
     """Run the rows that are asked for, and print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--rows", default=",".join(ROWS), help="some of %(default)s")
-    parser.add_argument("--quick", action="store_true", help="smaller data, for a first look: three to five minutes")
+    parser.add_argument(
+        "--quick", action="store_true", help="smaller data, for a first look: three to five minutes"
+    )
     native = "a Python that has ubpe-native, 3.12 or later"
     parser.add_argument("--native-python", default=sys.executable, metavar="PATH", help=native)
-    parser.add_argument("--out", metavar="PATH", help="write rows, notes and every measurement to a file of JSON")
-    parser.add_argument("--again", action="store_true", help="put these rows into the file of --out, the others stay")
+    parser.add_argument(
+        "--out", metavar="PATH", help="write rows, notes and every measurement to a file of JSON"
+    )
+    parser.add_argument(
+        "--again", action="store_true", help="put these rows into the file of --out, the others stay"
+    )
     options = parser.parse_args()
     rows = options.rows.split(",")
     if unknown := set(rows) - set(ROWS):
@@ -84,7 +91,11 @@ def main() -> None:
             report["sections"] = before["sections"] | sections
             report["notes"] = list(dict.fromkeys(before["notes"] + report["notes"]))
             again = {(run["peer"], run["action"], run.get("data")) for run in bench.raw}
-            kept = [run for run in before["measurements"] if (run["peer"], run["action"], run.get("data")) not in again]
+            kept = [
+                run
+                for run in before["measurements"]
+                if (run["peer"], run["action"], run.get("data")) not in again
+            ]
             report["measurements"] = kept + bench.raw
         path.write_text(json.dumps(report, indent=1, default=float) + "\n")
     if bench.wrong:

@@ -1,8 +1,9 @@
 """The texts and vocabularies that encoders of text are compared on; what is not on the machine is replaced, and the rows say so.
 
-Texts: the King James Bible, sources of the standard library, and manual pages in four languages, from the folder UBPE_BENCH_MAN
-(without it /usr/share/man, where Debian's packages manpages-zh, -ja, -ru and -de put theirs). Vocabularies: OpenAI's, from
-the folder UBPE_BENCH_RANKS with `o200k_base.json` and `cl100k_base.json` as the npm package `tiktoken` has them.
+Texts: the King James Bible, sources of the standard library, and manual pages in four languages, from the
+folder UBPE_BENCH_MAN (without it /usr/share/man, where Debian's packages manpages-zh, -ja, -ru and -de put
+theirs). Vocabularies: OpenAI's, from the folder UBPE_BENCH_RANKS with `o200k_base.json` and
+`cl100k_base.json` as the npm package `tiktoken` has them.
 """
 
 from __future__ import annotations
@@ -78,7 +79,9 @@ def _manual(language: str, n_bytes: int) -> tuple[bytes, str]:
 def _made(first: int, last: int, longest: int, n_bytes: int) -> bytes:
     """Sentences of 20,000 words of random letters, common ones more often, as in a language."""
     rng = np.random.default_rng(20_240_505)
-    words = ["".join(map(chr, rng.integers(first, last + 1, rng.integers(1, longest + 1)))) for _ in range(20_000)]
+    words = [
+        "".join(map(chr, rng.integers(first, last + 1, rng.integers(1, longest + 1)))) for _ in range(20_000)
+    ]
     found, total = [], 0
     while total < n_bytes:
         lines = [" ".join(words[min(i, 20_000) - 1] for i in rng.zipf(1.2, 12)) for _ in range(1000)]
@@ -99,13 +102,18 @@ def vocabulary(name: str, n_threads: int = 1) -> Vocabulary:
         pattern = known["pat_str"]
         if not ranks.exists():
             lines = []
-            for line in filter(None, known["bpe_ranks"].split("\n")):  # "! <first rank> <token> <next token> ..."
+            # "! <first rank> <token> <next token> ..."
+            for line in filter(None, known["bpe_ranks"].split("\n")):
                 _, first, *tokens = line.split(" ")
                 lines += [f"{token} {rank}\n" for rank, token in enumerate(tokens, int(first))]
             ranks.write_text("".join(lines))
     elif not ranks.exists():
         trained = ubpe_numba.BPE.for_text(32_768, pretokenizer=name, n_threads=n_threads)
-        export(trained.fit([text(language, 1_000_000)[0] for language in TEXTS], progress=False), "tiktoken", str(ranks))
+        export(
+            trained.fit([text(language, 1_000_000)[0] for language in TEXTS], progress=False),
+            "tiktoken",
+            str(ranks),
+        )
     if not model.exists():
         ubpe_numba.BPE.load(str(ranks), pretokenizer=name).save(model)
     label = name if real else f"{name}'s pattern, 32,768 tokens of our own (stand-in)"

@@ -1,9 +1,9 @@
 """One adapter for each package that encodes text with given ranks: `python encoders.py job.json` prints a line of JSON.
 
-A job has a process of its own, so that no package finds the caches of another one's tables, and none runs on more threads than
-`n_threads`. The packages are loaded from a file of ranks, and do what is fastest there and gives tiktoken's ids; toktok and
-quicktok have OpenAI's vocabularies only, which they carry. Of toktok the public functions only count; measured is the class
-behind them.
+A job has a process of its own, so that no package finds the caches of another one's tables, and none runs on
+more threads than `n_threads`. The packages are loaded from a file of ranks, and do what is fastest there and
+gives tiktoken's ids; toktok and quicktok have OpenAI's vocabularies only, which they carry. Of toktok the
+public functions only count; measured is the class behind them.
 """
 
 from __future__ import annotations
@@ -126,14 +126,16 @@ OWN_RANKS = ("toktok-rs", "quicktok-v1")
 def batches(job: Job) -> dict[str, Any]:
     """Encode parts of texts, each part once: for each text and length of documents, with a new encoder, the rates of all rounds.
 
-    `clock` is a function of module `time`. With `process_time` rates are bytes a second of CPU time, of all threads of the
-    process: equal to the time that passes on a machine that does nothing else, and no package gains by another thread.
+    `clock` is a function of module `time`. With `process_time` rates are bytes a second of CPU time, of all
+    threads of the process: equal to the time that passes on a machine that does nothing else, and no package
+    gains by another thread.
     """
     clock = getattr(time, job["clock"])
     found = {}
     for text, length, n_rounds in job["cells"]:
         docs = _cut(
-            pathlib.Path(f"{text}.txt").read_bytes(), length or -(-pathlib.Path(f"{text}.txt").stat().st_size // n_rounds)
+            pathlib.Path(f"{text}.txt").read_bytes(),
+            length or -(-pathlib.Path(f"{text}.txt").stat().st_size // n_rounds),
         )
         encoder = ENCODERS[job["peer"]](job)
         each, rates, digest = len(docs) // n_rounds, [], hashlib.sha256()
@@ -156,7 +158,10 @@ def short(job: Job) -> dict[str, Any]:
     found = {}
     for length in (20, 200):
         taken, ids = calls(encoder.encode, _cut(whole[: length * job["n_calls"]], length))
-        found[f"encode {length}"] = {"us": taken, "ids": _digest(np.concatenate([np.asarray(x, np.int64) for x in ids]))}
+        found[f"encode {length}"] = {
+            "us": taken,
+            "ids": _digest(np.concatenate([np.asarray(x, np.int64) for x in ids])),
+        }
     ids = encoder.arrays(encoder.batch([whole[:1_000_000].decode()]))[0]
     for n in (5, 50, 100):
         pieces = [encoder.given(piece) for piece in ids[: ids.size // n * n].reshape(-1, n)[: job["n_calls"]]]
@@ -171,7 +176,11 @@ def loaded(job: Job) -> dict[str, Any]:
     if job["peer"] == "ubpe-numba":
         import numba  # noqa: F401
     began.append(time.perf_counter())
-    __import__({"ubpe-numba": "ubpe_numba", "toktok-rs": "toktok", "quicktok-v1": "quicktok"}.get(job["peer"], job["peer"]))
+    __import__(
+        {"ubpe-numba": "ubpe_numba", "toktok-rs": "toktok", "quicktok-v1": "quicktok"}.get(
+            job["peer"], job["peer"]
+        )
+    )
     began.append(time.perf_counter())
     if job["small"]:
         ENCODERS[job["peer"]](job | {"model": job["small"]}).encode("the first text")
@@ -181,7 +190,12 @@ def loaded(job: Job) -> dict[str, Any]:
     made = time.perf_counter()
     encoder.encode("In the beginning God created the heaven and the earth.")
     first = time.perf_counter() - made
-    steps = {"numba": began[1] - began[0], "import": began[2] - began[1], "load": made - started, "encode": first}
+    steps = {
+        "numba": began[1] - began[0],
+        "import": began[2] - began[1],
+        "load": made - started,
+        "encode": first,
+    }
     return steps | {"bytes": _resident() - before}
 
 

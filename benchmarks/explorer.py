@@ -2,9 +2,9 @@
 
     python benchmarks/explorer.py [--symbols 10000000] [--tokens 100000] [--runs 3]
 
-A corpus like a text, of words by Zipf's law, and a BPE of it that is learned once. Each report is written in a process of its
-own, timed without imports and loading, which are given alone; the peak of memory is that of the process. The browser is Chromium
-through playwright. Printed are medians.
+A corpus like a text, of words by Zipf's law, and a BPE of it that is learned once. Each report is written in
+a process of its own, timed without imports and loading, which are given alone; the peak of memory is that of
+the process. The browser is Chromium through playwright. Printed are medians.
 """
 
 from __future__ import annotations
@@ -36,7 +36,13 @@ explore(tok, values, sys.argv[4], offsets=offsets, kind=sys.argv[5], progress=Fa
 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 print(json.dumps({"load": loaded - began, "write": time.perf_counter() - loaded, "peak": peak}))
 """
-_ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync"]
+_ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
 _ZOOM = """async () => {
   const frame = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
   const press = (key) => document.body.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
@@ -77,7 +83,10 @@ def main() -> None:
         values, offsets = corpus(options.symbols)
         began = time.perf_counter()
         tok = BPE(options.tokens).fit(values, offsets=offsets, progress=False)
-        print(f"{values.size} symbols, {len(tok.vocabulary)} tokens, fitted in {time.perf_counter() - began:.1f} s", flush=True)
+        print(
+            f"{values.size} symbols, {len(tok.vocabulary)} tokens, fitted in {time.perf_counter() - began:.1f} s",
+            flush=True,
+        )
         tok.save(folder / "model.npz")
         np.save(folder / "values.npy", values)
         np.save(folder / "offsets.npy", offsets)
@@ -85,10 +94,17 @@ def main() -> None:
         runs = []
         for _ in range(options.runs):
             done = subprocess.run(
-                [sys.executable, "-c", _WRITE, *arguments, options.kind], check=True, capture_output=True, text=True
+                [sys.executable, "-c", _WRITE, *arguments, options.kind],
+                check=True,
+                capture_output=True,
+                text=True,
             )
             runs.append(json.loads(done.stdout))
-        for name, unit in (("load", "s, imports and loading"), ("write", "s, writing the report"), ("peak", "MB, peak memory")):
+        for name, unit in (
+            ("load", "s, imports and loading"),
+            ("write", "s, writing the report"),
+            ("peak", "MB, peak memory"),
+        ):
             print(f"{statistics.median(run[name] for run in runs):8.2f} {unit}")
         page = folder / "report.html"
         print(f"{page.stat().st_size / 1e6:8.2f} MB, the page")
@@ -101,7 +117,9 @@ def browse(path: pathlib.Path, runs: int) -> None:
     """Print the medians of the time until the page is ready and of a zoom with its drawing, and the slowest zoom."""
     from playwright.sync_api import sync_playwright
 
-    found = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))))
+    found = os.environ.get("CHROMIUM") or next(
+        filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome")))
+    )
     ready, zooms, heap = [], [], []
     with sync_playwright() as playwright:
         for _ in range(runs):

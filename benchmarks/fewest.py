@@ -1,8 +1,9 @@
 """Vocabularies for the fewest tokens: tokens per 1000 symbols of documents not seen, by the exact shortest path over each.
 
-Even documents are learned from, odd ones are held out. All ways have as many tokens, the alphabet and what they learn, if there
-is so much to learn. Prints a Markdown table of the held-out halves; then one of how it came about: tokens per 1000 symbols of
-the half that was learned from, learned tokens, seconds, and the peak of memory beyond the corpus. A cell has its own process.
+Even documents are learned from, odd ones are held out. All ways have as many tokens, the alphabet and what
+they learn, if there is so much to learn. Prints a Markdown table of the held-out halves; then one of how it
+came about: tokens per 1000 symbols of the half that was learned from, learned tokens, seconds, and the peak
+of memory beyond the corpus. A cell has its own process.
 """
 
 from __future__ import annotations
@@ -90,13 +91,18 @@ def main() -> None:
         corpus = fewest_corpora.halves(name, options.symbols)
         notes.append(_about(name, corpus))
         for size in map(int, options.sizes.split(",")):
-            rows = {way: _apart(f"{name} {size} {way}", learn, corpus, size, options) for way, learn in ways.items()}
+            rows = {
+                way: _apart(f"{name} {size} {way}", learn, corpus, size, options)
+                for way, learn in ways.items()
+            }
             least = min((round(row.held, 2) for row in rows.values() if not row.error), default=0.0)
             cells = ["-" if row.error else _marked(row.held, least) for row in rows.values()]
             label = f"| {pathlib.Path(name).name} {size} | "
             print(label + " | ".join(cells) + " |", flush=True)
             details.append(label + " | ".join(map(str, rows.values())) + " |")
-    print("\ntokens per 1000 symbols of the half that was learned from, learned tokens, seconds, peak of memory\n")
+    print(
+        "\ntokens per 1000 symbols of the half that was learned from, learned tokens, seconds, peak of memory\n"
+    )
     _head(ways)
     print("\n".join([*details, "", *notes]))
 
@@ -108,10 +114,18 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--corpora", default=known, help=f"some of %(default)s, and {paths}")
     parser.add_argument("--sizes", default="1024,4096,16384", help="of vocabularies: %(default)s")
     parser.add_argument("--ways", help=f"some of {','.join([*OURS, *PEERS])}")
-    parser.add_argument("--symbols", type=int, help="of a corpus, about: dna and kjv 1.5 M, python-words 8 M, else all")
-    parser.add_argument("--threads", type=int, default=1, help="of a way, and processors that it may use: %(default)s")
-    parser.add_argument("--seconds", type=float, default=600, help="of a way, then it is left out: %(default)s")
-    parser.add_argument("--gigabytes", type=float, default=12, help="of memory of a way, likewise: %(default)s")
+    parser.add_argument(
+        "--symbols", type=int, help="of a corpus, about: dna and kjv 1.5 M, python-words 8 M, else all"
+    )
+    parser.add_argument(
+        "--threads", type=int, default=1, help="of a way, and processors that it may use: %(default)s"
+    )
+    parser.add_argument(
+        "--seconds", type=float, default=600, help="of a way, then it is left out: %(default)s"
+    )
+    parser.add_argument(
+        "--gigabytes", type=float, default=12, help="of memory of a way, likewise: %(default)s"
+    )
     options = parser.parse_args()
     if missing := [name for name in options.corpora.split(",") if not fewest_corpora.is_known(name)]:
         parser.error(f"no such corpus, and no such file: {', '.join(missing)}; there are {known}")
@@ -129,11 +143,15 @@ def _marked(value: float, least: float) -> str:
 
 def _about(name: str, corpus: Halves) -> str:
     of = "words" if corpus.pattern else "documents"
-    sizes = [f"{half.units.total} symbols in {len(half.units.documents)} {of}" for half in (corpus.seen, corpus.held)]
+    sizes = [
+        f"{half.units.total} symbols in {len(half.units.documents)} {of}"
+        for half in (corpus.seen, corpus.held)
+    ]
     return f"- {pathlib.Path(name).name}: {corpus.source}, alphabet of {corpus.n_alphabet}; {', held out '.join(sizes)}"
 
 
-# ------------------------------------------------------------------------------------------------------- ways to learn
+# ------------------------------------------------------------------------------------------------------- ways
+# to learn
 
 
 def by_rank(task: Task) -> BPE:
@@ -153,7 +171,9 @@ def refine(task: Task) -> Ragged:
     plain = UBPE(task.size, objective="shortest", **task.options)
     if task.pattern is not None:
         documents = [document.astype(np.uint8).tobytes() for document in documents]
-        plain = UBPE.for_text(task.size, pretokenizer=task.pattern, objective="shortest", n_threads=task.n_threads)
+        plain = UBPE.for_text(
+            task.size, pretokenizer=task.pattern, objective="shortest", n_threads=task.n_threads
+        )
     plain.fit(documents, progress=False)
     return learned(plain.refine(documents, progress=False))
 
@@ -191,7 +211,12 @@ def most_frequent(units: Units, n_alphabet: int, k: int, n: int) -> Ragged:
     return Ragged.from_lengths(symbols.ravel().astype(np.int32), np.full(top.size, k))
 
 
-OURS: dict[str, Callable[[Task], Any]] = {"BPE by rank": by_rank, "BPE shortest": bpe, "refine": refine, "k-mers": kmers}
+OURS: dict[str, Callable[[Task], Any]] = {
+    "BPE by rank": by_rank,
+    "BPE shortest": bpe,
+    "refine": refine,
+    "k-mers": kmers,
+}
 
 
 def learned(tokenizer: BPE | UBPE) -> Ragged:
@@ -200,7 +225,8 @@ def learned(tokenizer: BPE | UBPE) -> Ragged:
     return vocabulary[vocabulary.n_alphabet :]
 
 
-# ---------------------------------------------------------------------------------------------------------- measuring
+# ----------------------------------------------------------------------------------------------------------
+# measuring
 
 
 def count(found: BPE | Ragged, units: Units, task: Task) -> int:
@@ -214,12 +240,16 @@ def count(found: BPE | Ragged, units: Units, task: Task) -> int:
     return int((encoded.lengths * units.weights).sum())
 
 
-def _apart(label: str, learn: Callable[[Task], Any], corpus: Halves, size: int, options: argparse.Namespace) -> Row:
+def _apart(
+    label: str, learn: Callable[[Task], Any], corpus: Halves, size: int, options: argparse.Namespace
+) -> Row:
     """What a way gives, in a copy of this process; `label` says what it is."""
     task = Task(corpus.seen, corpus.n_alphabet, corpus.pattern, size, options.threads)
     context = multiprocessing.get_context("fork")
     here, there = context.Pipe(duplex=False)
-    process = context.Process(target=_measure, args=(there, learn, task, corpus.held.units, options.gigabytes))
+    process = context.Process(
+        target=_measure, args=(there, learn, task, corpus.held.units, options.gigabytes)
+    )
     process.start()
     there.close()
     try:
@@ -233,7 +263,9 @@ def _apart(label: str, learn: Callable[[Task], Any], corpus: Halves, size: int, 
     return row
 
 
-def _measure(out: Connection, learn: Callable[[Task], Any], task: Task, held: Units, gigabytes: float) -> None:
+def _measure(
+    out: Connection, learn: Callable[[Task], Any], task: Task, held: Units, gigabytes: float
+) -> None:
     """Send the row of a way, from a process that ends thereafter."""
     os.dup2(2, 1)  # some packages print
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: task.n_threads])

@@ -1,7 +1,8 @@
 """Peers of `fewest.py`: what each learns from the same units, as sequences of symbols.
 
-Packages that take words get whole texts in lines of 90 symbols, as in `segmentations.py`. All learn as many tokens of two
-symbols or more as ours do; what a package counts besides (special pieces, symbols that occur) is asked for on top.
+Packages that take words get whole texts in lines of 90 symbols, as in `segmentations.py`. All learn as many
+tokens of two symbols or more as ours do; what a package counts besides (special pieces, symbols that occur)
+is asked for on top.
 """
 
 from __future__ import annotations
@@ -20,12 +21,16 @@ from fewest_corpora import Units
 
 from ubpe_numba import Ragged
 
-_LONGEST_OF_WORDS, _LONGEST_OF_LINES = 64, 16  # GreedTok keeps every substring that occurs, about 200 bytes each
+# GreedTok keeps every substring that occurs, about 200 bytes each
+_LONGEST_OF_WORDS, _LONGEST_OF_LINES = 64, 16
 _THRESHOLD = 0.9  # of PickyBPE, its default
 
 
 def greedtok(units: Units, n_alphabet: int, n: int) -> Ragged:
-    """Package greedtok (module pcatt) 0.14: greedy partition cover; J. P. Lim et al., A partition cover approach, 2025."""
+    """Package greedtok (module pcatt) 0.14: greedy partition cover; J.
+
+    P. Lim et al., A partition cover approach, 2025.
+    """
     with contextlib.suppress(OSError):  # the package tbb puts it where the loader does not look
         ctypes.CDLL(str(pathlib.Path(sys.prefix, "lib", "libtbb.so.12")), mode=ctypes.RTLD_GLOBAL)
     from pcatt import pco_tokenizer
@@ -44,7 +49,10 @@ def greedtok(units: Units, n_alphabet: int, n: int) -> Ragged:
 
 
 def pickybpe(units: Units, n_alphabet: int, n: int) -> Ragged:
-    """Package pickybpe-bauwenst (module pickybpe) 1.3: BPE that drops parts; P. Chizhov et al., BPE gets picky, 2024."""
+    """Package pickybpe-bauwenst (module pickybpe) 1.3: BPE that drops parts; P.
+
+    Chizhov et al., BPE gets picky, 2024.
+    """
     from pickybpe import vocabularisation
 
     class Trainer(vocabularisation.PickyBPETrainer):
@@ -61,7 +69,9 @@ def pickybpe(units: Units, n_alphabet: int, n: int) -> Ragged:
         path = pathlib.Path(folder, "model.json")
         trainer._fit_from_counts(counts, path, 1 << 30)
         tokens = json.loads(path.read_text())["tokens"]
-    return segmentations.sequences(t["str"] for t in tokens if t["present"] and not t["special"] and len(t["str"]) > 1)
+    return segmentations.sequences(
+        t["str"] for t in tokens if t["present"] and not t["special"] and len(t["str"]) > 1
+    )
 
 
 def sentencepiece(units: Units, n_alphabet: int, n: int) -> Ragged:
@@ -82,4 +92,8 @@ def _words(units: Units) -> tuple[Ragged, np.ndarray]:
 
 
 #: The module that has to be there, and what learns.
-PEERS = {"GreedTok": ("pcatt", greedtok), "PickyBPE": ("pickybpe", pickybpe), "sentencepiece": ("sentencepiece", sentencepiece)}
+PEERS = {
+    "GreedTok": ("pcatt", greedtok),
+    "PickyBPE": ("pickybpe", pickybpe),
+    "sentencepiece": ("sentencepiece", sentencepiece),
+}

@@ -112,9 +112,13 @@ def table(b: Bench) -> None:
                     taken.append(time.perf_counter() - began)
                 seconds.append(min(taken))
             logs = [n * np.log(n * 1e6) for n in sizes]
-            worst = max((t / u) / (x / y) for t, u, x, y in zip(seconds[1:], seconds, logs[1:], logs, strict=False))
+            worst = max(
+                (t / u) / (x / y) for t, u, x, y in zip(seconds[1:], seconds, logs[1:], logs, strict=False)
+            )
             cells = ", ".join(f"{n} M: {t:.3g}" for n, t in zip(sizes, seconds, strict=True))
-            b.note(f"BPE, {n_tokens} tokens, {kind}: {cells} s; fastest growth of a step against n log n: {worst:.2f}")
+            b.note(
+                f"BPE, {n_tokens} tokens, {kind}: {cells} s; fastest growth of a step against n log n: {worst:.2f}"
+            )
 
 
 def memory(b: Bench) -> None:
@@ -125,7 +129,11 @@ def memory(b: Bench) -> None:
     for name, (first, moonshot) in {"text": (14.0, 10.0), "DNA": (16.0, 12.0)}.items():
         data = b.put(f"memory-{name}", documents[name])
         for tokenizer, n_tokens in (("BPE", 4096), ("BPE", 32_768), ("UBPE", 4096)):
-            options = {"tokenizer": tokenizer, "n_tokens": n_tokens, "alphabet_size": documents[name].alphabet_size}
+            options = {
+                "tokenizer": tokenizer,
+                "n_tokens": n_tokens,
+                "alphabet_size": documents[name].alphabet_size,
+            }
             grown = (b.run(OURS, "fit", data, **options, repeat=1).bytes or NONE) / data.n_symbols
             size = f"{name}, {data.n_symbols / 1e6:.3g} M symbols, {tokenizer}, {n_tokens} tokens"
             what = f"fit memory beyond the input, {size}"
@@ -154,7 +162,10 @@ def refine(b: Bench) -> None:
         refined = flat.refine(seen, progress=False)
         seconds = time.perf_counter() - began
         ours, theirs = (1000 * tok.encode_batch(unseen).total / unseen.total for tok in (refined, ranked))
-        cells = (f"{ours:.1f} in {seconds:.1f} s ({len(refined.vocabulary)})", f"BPE: {theirs:.1f} ({len(ranked.vocabulary)})")
+        cells = (
+            f"{ours:.1f} in {seconds:.1f} s ({len(refined.vocabulary)})",
+            f"BPE: {theirs:.1f} ({len(ranked.vocabulary)})",
+        )
         what = f"tokens per 1000 unseen symbols (vocabulary), UBPE refined at 4096, {name}{' (deltas)' * (name == 'ecg')}"
         b.row(what, *cells, theirs / ours, 1 / (1 - fewer), NONE)
         if name == "text" and importlib.util.find_spec("sentencepiece"):

@@ -24,7 +24,10 @@ OURS = "ubpe-numba"
 NONE = math.nan
 Goals = dict[str, tuple[float, float]]  # peer: first goal, moonshot
 _THREADS = ("RAYON_NUM_THREADS", "OMP_NUM_THREADS", "UBPE_NUM_THREADS", "NUMBA_NUM_THREADS")
-_ENVIRONMENT = {"TOKENIZERS_PARALLELISM": "false", "PYTHONPATH": str(pathlib.Path(ubpe_numba.__file__).parents[1])}
+_ENVIRONMENT = {
+    "TOKENIZERS_PARALLELISM": "false",
+    "PYTHONPATH": str(pathlib.Path(ubpe_numba.__file__).parents[1]),
+}
 _JOB = {
     **{"tokenizer": "UBPE", "n_tokens": 1024, "n_candidates": 50, "alphabet_size": 256, "top_n": 1},
     **{"form": "arrays", "text": False, "pattern": "", "model": "", "out": "", "repeat": 5, "budget": 5.0},
@@ -139,7 +142,11 @@ class Bench:
         pathlib.Path("job.json").write_text(json.dumps(job))
         python = self.native_python if job["peer"] == "ubpe-native" else sys.executable
         command = [python, str(pathlib.Path(__file__).with_name(script)), "job.json"]
-        print(f"  {job['action']} {job['peer']} {job.get('data', job.get('name', ''))}", file=sys.stderr, flush=True)
+        print(
+            f"  {job['action']} {job['peer']} {job.get('data', job.get('name', ''))}",
+            file=sys.stderr,
+            flush=True,
+        )
         # ours may have to compile kernels first, and `encoders.py` loads a vocabulary many times
         timeout = self.timeout if script == "peers.py" and job["peer"] != OURS else 600
         environment = os.environ | _ENVIRONMENT | dict.fromkeys(_THREADS, str(n_threads))
@@ -156,12 +163,21 @@ class Bench:
 
     def together(self, known: Any, job: dict[str, Any], peers: Iterable[str], repeat: int) -> Found:
         """Run a job of `encoders.py` about a vocabulary with each package, in turn, `repeat` times."""
-        shared = {**known._asdict(), "source": "model", "n_threads": 1, "clock": "process_time", "small": "", **job}
+        shared = {
+            **known._asdict(),
+            "source": "model",
+            "n_threads": 1,
+            "clock": "process_time",
+            "small": "",
+            **job,
+        }
         results = Found({}, {}, [])
         for i in range(repeat):
             for peer in peers if i == 0 else list(results.found):
                 given = self.process("encoders.py", shared | {"peer": peer}, shared["n_threads"])
-                self.raw.append({"peer": peer, **{key: shared[key] for key in ("action", "name", "n_threads")}, **given})
+                self.raw.append(
+                    {"peer": peer, **{key: shared[key] for key in ("action", "name", "n_threads")}, **given}
+                )
                 if "error" not in given:
                     results.found.setdefault(peer, []).append(given["found"])
                     results.versions[peer] = given["version"]
@@ -197,9 +213,10 @@ class Bench:
     ) -> list[Result]:
         """A row for each peer, on the same data.
 
-        `data` is the whole data, then slices for a peer that fails on it or takes too long; with --quick only the last. `same`
-        names the results that both give, which are compared document by document; with `weights`, those of the tokens, the
-        weights of paths are compared, too. Returns the results of the last row, ours first.
+        `data` is the whole data, then slices for a peer that fails on it or takes too long; with --quick only
+        the last. `same` names the results that both give, which are compared document by document; with
+        `weights`, those of the tokens, the weights of paths are compared, too. Returns the results of the
+        last row, ours first.
         """
         for peer, goal in goals.items():
             for piece in data[-1:] if self.quick else data:
@@ -219,8 +236,13 @@ class Bench:
                 self.note(f"{label}: memory beyond the input, B/symbol: {', '.join(memory)}")
         return [ours, theirs]
 
-    def row(self, what: str, ours: str, peer: str, value: float, first: float, moonshot: float, unit: str = "x") -> None:
-        """Add a line to the table. Goals are about `value`, NaN if unknown: at least the goal if its unit is x, else at most."""
+    def row(
+        self, what: str, ours: str, peer: str, value: float, first: float, moonshot: float, unit: str = "x"
+    ) -> None:
+        """Add a line to the table.
+
+        Goals are about `value`, NaN if unknown: at least the goal if its unit is x, else at most.
+        """
         sign, reached = ("≥", np.greater_equal) if unit == "x" else ("≤", np.less_equal)
         met = "moonshot" if reached(value, moonshot) else "first goal" if reached(value, first) else "no"
         goals = ("-" if math.isnan(x) else f"{sign} {_number(x)} {unit}".strip() for x in (first, moonshot))

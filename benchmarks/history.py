@@ -33,7 +33,10 @@ def measure(commit: str) -> None:
         tree = pathlib.Path(folder, "tree")
         subprocess.run(["git", "worktree", "add", "--quiet", "--detach", tree, commit], cwd=ROOT, check=True)
         try:
-            there = os.environ | {"ASV_PYTHONPATH": str(tree), "UBPE_CACHE_DIR": str(pathlib.Path(folder, "kernels"))}
+            there = os.environ | {
+                "ASV_PYTHONPATH": str(tree),
+                "UBPE_CACHE_DIR": str(pathlib.Path(folder, "kernels")),
+            }
             run = [
                 sys.executable,
                 "-m",
@@ -59,10 +62,14 @@ def measure(commit: str) -> None:
 
 def main() -> None:
     """Measure the commits that are named."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("commits", nargs="+")
     for commit in parser.parse_args().commits:
-        full = subprocess.run(["git", "rev-parse", commit], cwd=ROOT, check=True, capture_output=True, text=True).stdout.strip()
+        full = subprocess.run(
+            ["git", "rev-parse", commit], cwd=ROOT, check=True, capture_output=True, text=True
+        ).stdout.strip()
         measure(full)
 
 

@@ -10,7 +10,8 @@ from ubpe_numba.types import NBest
 
 N_TOKENS = 4096
 OBJECTIVES = ("tfidf", "shortest")  # of UBPE
-SHORT, LONG = 60, 3600  # symbols of the documents whose true best is computed, and of those with a bound on it
+# symbols of the documents whose true best is computed, and of those with a bound on it
+SHORT, LONG = 60, 3600
 _SEED = 20_240_504
 
 
@@ -45,9 +46,20 @@ def _short(b: Bench, name: str, tokenizer: UBPE, documents: Ragged) -> None:
         "guided beam of 16": bounds.encode_nbest(tokenizer, documents, 1, guided=True)[0],
     }
     below = {way: _below(these, best) for way, these in found.items()}
-    cells = [f"{way}: {np.count_nonzero(far)} of {len(documents)}, mean {100 * far.mean():.2f} %" for way, far in below.items()]
+    cells = [
+        f"{way}: {np.count_nonzero(far)} of {len(documents)}, mean {100 * far.mean():.2f} %"
+        for way, far in below.items()
+    ]
     what = f"share of documents of {SHORT} symbols below the true best, {name}"
-    b.row(what, cells[0], ", ".join(cells[1:]), 100 * np.count_nonzero(below["top-1"]) / len(documents), NONE, NONE, "%")
+    b.row(
+        what,
+        cells[0],
+        ", ".join(cells[1:]),
+        100 * np.count_nonzero(below["top-1"]) / len(documents),
+        NONE,
+        NONE,
+        "%",
+    )
 
 
 def _long(b: Bench, name: str, tokenizer: UBPE, documents: Ragged) -> None:

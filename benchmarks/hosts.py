@@ -1,6 +1,7 @@
 """Rows of `machines.py` about the messages of a fit whose shards are on hosts; these are in this process, one after the other.
 
-Every message is pickled and read again, as between processes, and its bytes are counted; what a network adds is not in it.
+Every message is pickled and read again, as between processes, and its bytes are counted; what a network adds
+is not in it.
 """
 
 from __future__ import annotations
@@ -67,7 +68,8 @@ class Pickled:
 class Copies(Pickled):
     """`n` hosts that are all the same one: it works once, and the driver reads its answer `n` times.
 
-    What is learned is that of its part of the corpus repeated `n` times, and the driver has the work of so many hosts.
+    What is learned is that of its part of the corpus repeated `n` times, and the driver has the work of so
+    many hosts.
     """
 
     def __init__(self, host: Host, n: int) -> None:
@@ -111,7 +113,9 @@ class Work(NamedTuple):
             return [as_corpus(self.values[a:b], np.array([0, b - a])) for a, b in itertools.pairwise(cuts)]
         ends = np.searchsorted(self.offsets, [self.values.size * h // n for h in range(n + 1)])
         return [
-            as_corpus(self.values[self.offsets[a] : self.offsets[b]], self.offsets[a : b + 1] - self.offsets[a])
+            as_corpus(
+                self.values[self.offsets[a] : self.offsets[b]], self.offsets[a : b + 1] - self.offsets[a]
+            )
             for a, b in zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True)
         ]
 
@@ -145,7 +149,9 @@ def _python(n_symbols: int) -> Work:
     return Work("python", np.frombuffer(b"".join(texts), np.uint8), offsets, 256)
 
 
-def learn(engine: Any, work: Work, n_tokens: int, n_candidates: int, one_document: bool) -> tuple[Merges, Any, list[int]]:
+def learn(
+    engine: Any, work: Work, n_tokens: int, n_candidates: int, one_document: bool
+) -> tuple[Merges, Any, list[int]]:
     """A fit by this engine: its merges, its shards, and how many merges each batch had."""
     parts: list[Part] = engine.ask("part")
     batches = []
@@ -176,12 +182,20 @@ def protocol(quick: bool) -> None:
         "| corpus | symbols | tokens | candidates | hosts | documents | synchronisations | merges a batch, mean (median) |",
         end="",
     )
-    print(" kB to a host, a synchronisation | from it | MB to a host in all | from it | losses |\n|" + " --- |" * 13)
+    print(
+        " kB to a host, a synchronisation | from it | MB to a host in all | from it | losses |\n|"
+        + " --- |" * 13
+    )
     for name, n_tokens, n_candidates in rows:
         for documents in (_WHOLE, _ONE_CUT):
             work = corpus_of(name)
             work = work.one() if documents == _ONE_CUT else work
-            here = fit(work.corpus(), Alphabet.dense(work.alphabet_size), settings_of(n_tokens, n_candidates), Progress(False))
+            here = fit(
+                work.corpus(),
+                Alphabet.dense(work.alphabet_size),
+                settings_of(n_tokens, n_candidates),
+                Progress(False),
+            )
             for n in (2,) if quick else (2, 4, 8):
                 engine = Pickled([Host(part, 1) for part in work.parts(n)])
                 merges, shards, batches = learn(engine, work, n_tokens, n_candidates, documents == _ONE_CUT)
@@ -190,7 +204,12 @@ def protocol(quick: bool) -> None:
                 n_rounds, to, back = engine.rounds, np.mean(engine.sent), np.mean(engine.received)
                 row = (work.name, f"{work.values.size:,}", n_tokens, n_candidates, n, documents, n_rounds)
                 row += (f"{np.mean(batches):.1f} ({np.median(batches):.0f})", f"{to / n_rounds / 1e3:.2f}")
-                row += (f"{back / n_rounds / 1e3:.2f}", f"{to / 1e6:.2f}", f"{back / 1e6:.2f}", sum(shards.losses))
+                row += (
+                    f"{back / n_rounds / 1e3:.2f}",
+                    f"{to / 1e6:.2f}",
+                    f"{back / 1e6:.2f}",
+                    sum(shards.losses),
+                )
                 print("| " + " | ".join(map(str, row)) + " |", flush=True)
 
 
@@ -213,9 +232,20 @@ def driver(quick: bool) -> None:
             began = time.perf_counter()
             learn(engine, work, n_tokens, 1, False)
             own = time.perf_counter() - began - engine.working
-            row = (work.name, f"{work.values.size:,}", f"{n_tokens:,}", n, engine.rounds, f"{engine.working:.2f}")
+            row = (
+                work.name,
+                f"{work.values.size:,}",
+                f"{n_tokens:,}",
+                n,
+                engine.rounds,
+                f"{engine.working:.2f}",
+            )
             row += (f"{own:.2f}", f"{engine.reading:.2f}")
-            row += (f"{engine.received[0] / 1e6:.1f}", f"{own / engine.working:.3f}", f"{n * engine.working / own:.0f}")
+            row += (
+                f"{engine.received[0] / 1e6:.1f}",
+                f"{own / engine.working:.3f}",
+                f"{n * engine.working / own:.0f}",
+            )
             print("| " + " | ".join(map(str, row)) + " |", flush=True)
 
 
@@ -230,9 +260,14 @@ def replay(quick: bool) -> None:
             began = time.perf_counter()
             merges = fit(work.corpus(), alphabet, settings, Progress(False))
             fitted = time.perf_counter() - began
-            encoder = PairEncoder(Vocabulary.from_merges(alphabet.size, merges.pairs, max_symbols=1 << 62), batch=False)
+            encoder = PairEncoder(
+                Vocabulary.from_merges(alphabet.size, merges.pairs, max_symbols=1 << 62), batch=False
+            )
             text = Ragged(work.values.astype(np.int32), work.offsets)
             began = time.perf_counter()
             encoder.encode(text, 1)
             spent = time.perf_counter() - began
-            print(f"| {work.name} | {work.values.size:,} | {n_tokens:,} | {fitted:.1f} | {spent:.1f} |", flush=True)
+            print(
+                f"| {work.name} | {work.values.size:,} | {n_tokens:,} | {fitted:.1f} | {spent:.1f} |",
+                flush=True,
+            )

@@ -1,7 +1,8 @@
 """Digests of fits and encodings on the corpora of the benchmarks and on real tokenizers, to compare two checkouts.
 
-`python benchmarks/identity.py > before.json` in one checkout, the same in the other, and a comparison of the two files: equal
-lines are equal merges, weights, fingerprints and ids. Real tokenizers are those of `tools/wild_files.py` that are there.
+`python benchmarks/identity.py > before.json` in one checkout, the same in the other, and a comparison of the
+two files: equal lines are equal merges, weights, fingerprints and ids. Real tokenizers are those of
+`tools/wild_files.py` that are there.
 """
 
 from __future__ import annotations
@@ -38,7 +39,9 @@ def of_integers() -> dict[str, str]:
             (UBPE, {"objective": "likelihood"}), (UBPEClassic, {"rules": FitRules(order="idf")}),
         ):  # fmt: skip
             tok = cls(2048, n_threads=2, **options).fit(docs, progress=False)
-            found[f"{name} {cls.__name__} {options}"] = digest(learned(tok), tok.encode_batch(docs), tok.encode(docs[3]))
+            found[f"{name} {cls.__name__} {options}"] = digest(
+                learned(tok), tok.encode_batch(docs), tok.encode(docs[3])
+            )
     return found
 
 

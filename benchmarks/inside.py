@@ -1,9 +1,10 @@
 """Tokenizers inside compiled functions: `Tokenizer.kernels` in a user's loop, beside the library over all documents at once.
 
-python benchmarks/inside.py    microseconds a document of 20 and of 5,000 symbols, medians of rounds in which all sides take turns
+python benchmarks/inside.py    microseconds a document of 20 and of 5,000 symbols, medians of rounds in which
+all sides take turns
 
-`calls`: a Python loop over `encode`; `batch`: `encode_batch` on one thread; `loop`: `encode_into` in a compiled loop. Also what
-it takes to pass `Kernels` and a `Ragged` to a compiled function, and to compile one.
+`calls`: a Python loop over `encode`; `batch`: `encode_batch` on one thread; `loop`: `encode_into` in a
+compiled loop. Also what it takes to pass `Kernels` and a `Ragged` to a compiled function, and to compile one.
 """
 
 from __future__ import annotations
@@ -50,7 +51,9 @@ def main() -> None:
     rng = np.random.default_rng(0)
     walk = rng.integers(-2, 3, 1_000_000).cumsum() % 64
     fitted = UBPE(4096, 50, n_threads=1).fit(np.array_split(walk[:200_000], 100), progress=False)
-    print("| symbols | objective | calls | batch | loop | loop / batch |\n| --- | --- | --- | --- | --- | --- |")
+    print(
+        "| symbols | objective | calls | batch | loop | loop / batch |\n| --- | --- | --- | --- | --- | --- |"
+    )
     for size, n in (20, 2000), (5000, 40):
         docs = Ragged(walk[: n * size].astype(np.int32), np.arange(0, n * size + 1, size))
         rows, out = [np.array(doc) for doc in docs], np.empty(size, np.int32)
@@ -71,7 +74,9 @@ def main() -> None:
             )
     array = np.zeros(3)
     sides = {"an array": array, "Kernels": fitted.kernels, "a Ragged": docs}
-    calls = {name: lambda value=value: [passed(value) for _ in range(10_000)] for name, value in sides.items()}
+    calls = {
+        name: lambda value=value: [passed(value) for _ in range(10_000)] for name, value in sides.items()
+    }
     [passed(value) for value in sides.values()]
     print(*(f"to pass {name}: {seconds * 1e2:.2f} us" for name, seconds in medians(calls).items()), sep="\n")
     began = time.process_time()

@@ -1,8 +1,9 @@
 """How many files a reader who follows a call passes through: traces the calls of Python functions over the files of the package.
 
-Three journeys: a fit, the first encode of a text tokenizer, loading a model and encoding n-best. Kernels are compiled and modules
-imported before. For each journey, prints the number of files entered, the number of calls that cross from one file to another (a
-kernel counts as called from outside), and how many of these lead back into a file entered before. With -v, lists the calls.
+Three journeys: a fit, the first encode of a text tokenizer, loading a model and encoding n-best. Kernels are
+compiled and modules imported before. For each journey, prints the number of files entered, the number of
+calls that cross from one file to another (a kernel counts as called from outside), and how many of these lead
+back into a file entered before. With -v, lists the calls.
 """
 
 from __future__ import annotations
@@ -83,7 +84,9 @@ def _file(frame: FrameType) -> str:
 def main() -> None:
     """Trace and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("-v", "--verbose", action="store_true", help="list the calls, the most frequent first")
+    parser.add_argument(
+        "-v", "--verbose", action="store_true", help="list the calls, the most frequent first"
+    )
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     with tempfile.TemporaryDirectory() as folder:

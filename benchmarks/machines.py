@@ -1,7 +1,7 @@
 """What `ubpe_numba.distributed` costs: messages, the driver, a fit and an encode on processes of this machine; Markdown tables.
 
-Rows `protocol`, `driver` and `replay` have hosts in this process and count exactly; `fit`, `encode`, `latency` and `recovery`
-start clusters of Dask with two processes or more, of one thread each.
+Rows `protocol`, `driver` and `replay` have hosts in this process and count exactly; `fit`, `encode`,
+`latency` and `recovery` start clusters of Dask with two processes or more, of one thread each.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """One small adapter for each package: `python peers.py job.json` runs a job with it and prints a line of JSON.
 
-Each job has a process of its own, to measure its memory, and because a peer may need another Python, crash or take too long.
+Each job has a process of its own, to measure its memory, and because a peer may need another Python, crash or
+take too long.
 """
 
 from __future__ import annotations
@@ -66,7 +67,9 @@ def ours(job: Job) -> Adapter:
         return Adapter(lambda values, _: values, tokenizer.decode, lambda text: ragged([text]))
     if job["action"] == "decode":
         return Adapter(ubpe_numba.Ragged, tokenizer.decode_batch, lambda out: (out.values, out.offsets))
-    return Adapter(convert, lambda docs: tokenizer.encode_batch(**given(docs)), lambda out: (out.values, out.offsets))
+    return Adapter(
+        convert, lambda docs: tokenizer.encode_batch(**given(docs)), lambda out: (out.values, out.offsets)
+    )
 
 
 def ubpe_author(job: Job) -> Adapter:
@@ -175,9 +178,10 @@ def _version(name: str) -> str:
 def measure(job: Job) -> dict[str, Any]:
     """Run a job: once for its memory (the peak beyond what was held before), then up to `repeat` times in `budget` seconds.
 
-    The time of the first run counts only where it is the only one, since it took more than a fifth of the budget. Runs of less
-    than 20 ms are timed several at a time. Ours has run on the first twentieth of the data before, which loads its kernels, and
-    runs again in any case: the first may have compiled one for large data.
+    The time of the first run counts only where it is the only one, since it took more than a fifth of the
+    budget. Runs of less than 20 ms are timed several at a time. Ours has run on the first twentieth of the
+    data before, which loads its kernels, and runs again in any case: the first may have compiled one for
+    large data.
     """
     values, offsets = (np.load(f"{job['data']}.{part}.npy") for part in ("values", "offsets"))
     try:

@@ -1,7 +1,8 @@
 """The criteria of `WordPiece.train`: pieces per 1000 characters of words not seen, and bits of a unigram model of pieces.
 
-The words are those of every second line of the King James Bible (without it, of sources of the standard library) in lower case,
-as BERT cuts them: at spaces and around punctuation. Words with a character that was not seen are left out.
+The words are those of every second line of the King James Bible (without it, of sources of the standard
+library) in lower case, as BERT cuts them: at spaces and around punctuation. Words with a character that was
+not seen are left out.
 """
 
 from __future__ import annotations
@@ -30,7 +31,9 @@ def main() -> None:
     seen, held = (Counter(re.findall(r"\w+|[^\w\s]", "\n".join(lines[i::2]))) for i in (0, 1))
     characters = set("".join(seen))
     held = Counter({word: count for word, count in held.items() if characters.issuperset(word)})
-    print(f"{source}: {len(seen)} words\n\n| criterion, least count | pieces | per 1000 characters | bits per character | s |")
+    print(
+        f"{source}: {len(seen)} words\n\n| criterion, least count | pieces | per 1000 characters | bits per character | s |"
+    )
     print("| --- | --- | --- | --- | --- |", flush=True)
     for criterion, least in TRIALS:
         start = time.perf_counter()
@@ -39,7 +42,9 @@ def main() -> None:
         n_ids, n_characters = len(tok.vocabulary), sum(len(word) * count for word, count in held.items())
         found = encoded(tok, held)
         one, _ = segmentations.bits(encoded(tok, seen), found, n_ids)
-        cells = f"{n_ids} | {1000 * found.total / n_characters:.1f} | {one / n_characters:.3f} | {seconds:.1f}"
+        cells = (
+            f"{n_ids} | {1000 * found.total / n_characters:.1f} | {one / n_characters:.3f} | {seconds:.1f}"
+        )
         print(f"| {criterion} {least} | {cells} |", flush=True)
 
 

@@ -12,7 +12,11 @@ from harness import NONE, OURS, Bench, Found
 from suite import common
 
 #: Bytes of the documents (0: each round is one document), rounds, and words for them.
-_SHAPES = ((10_000, 8, "documents of 10 kB"), (200, 8, "documents of 200 B"), (0, 2, "a document of {:.2g} MB a round"))
+_SHAPES = (
+    (10_000, 8, "documents of 10 kB"),
+    (200, 8, "documents of 200 B"),
+    (0, 2, "a document of {:.2g} MB a round"),
+)
 _RIVALS = ("fastokens", "gigatoken")  # the rows' goals are about the fastest of these
 
 
@@ -29,7 +33,9 @@ def _write(b: Bench) -> dict[str, str]:
 def batches(b: Bench) -> None:
     """Batches of text on one thread against all packages, and on two threads against one."""
     sources = _write(b)
-    b.note("batches: each round has text of its own; medians of all rounds but the first of a process (in brackets)")
+    b.note(
+        "batches: each round has text of its own; medians of all rounds but the first of a process (in brackets)"
+    )
     for name in ("o200k",) if b.quick else ("o200k", "cl100k"):
         known = vocabulary(name)
         cells = [(where, length, n) for length, n, _ in _SHAPES for where in sources]
@@ -37,17 +43,21 @@ def batches(b: Bench) -> None:
         for length, n_rounds, words in _SHAPES:
             for where in sources:
                 size = pathlib.Path(f"{where}.txt").stat().st_size / n_rounds / 1e6
-                what = (
-                    f"encode of str, {known.label}, {where}{' (stand-in)' * ('stand-in' in sources[where])}, {words.format(size)}"
-                )
+                source = where + " (stand-in)" * ("stand-in" in sources[where])
+                what = f"encode of str, {known.label}, {source}, {words.format(size)}"
                 _row(b, what, results, f"{where} {length}")
         cells = [(where, length, n) for where, length, n in cells if length != 200]
         _threads(b, known, {"action": "batches", "cells": cells})
 
 
 def _row(b: Bench, what: str, results: Found, key: str) -> None:
-    warm = {peer: statistics.median(r for run in runs for r in run[key]["rates"][1:]) for peer, runs in results.found.items()}
-    first = {peer: statistics.median(run[key]["rates"][0] for run in runs) for peer, runs in results.found.items()}
+    warm = {
+        peer: statistics.median(r for run in runs for r in run[key]["rates"][1:])
+        for peer, runs in results.found.items()
+    }
+    first = {
+        peer: statistics.median(run[key]["rates"][0] for run in runs) for peer, runs in results.found.items()
+    }
     cells = {peer: f"{warm[peer] / 1e6:.3g} ({first[peer] / 1e6:.3g}) MB/s" for peer in warm}
     others = [f"{results.label(peer)}: {cell}" for peer, cell in cells.items() if peer != OURS]
     best = max((warm[peer] for peer in _RIVALS if peer in warm), default=NONE)

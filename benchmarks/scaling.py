@@ -1,13 +1,14 @@
 """Predicts what a fit takes on more cores than there are: it runs with the pieces of k threads, all in one, then is scheduled.
 
-`python benchmarks/scaling.py text:5/BPE/1000` prints the predicted speed-ups of 1, 2, 4, ... 64 threads for the names of a
-corpus, a job and a number of tokens (see `JOBS`); with `--parts` also where the time goes. `--real` measures one and two threads
-beside what is predicted for two; `--least` guards a prediction in continuous integration (.ci/run).
+`python benchmarks/scaling.py text:5/BPE/1000` prints the predicted speed-ups of 1, 2, 4, ... 64 threads for
+the names of a corpus, a job and a number of tokens (see `JOBS`); with `--parts` also where the time goes.
+`--real` measures one and two threads beside what is predicted for two; `--least` guards a prediction in
+continuous integration (.ci/run).
 
-The model: T threads take the pieces of a job in order, each as soon as it is free. A job of the rounds costs a hand-off of
-0.3 + 0.15 * T µs beside its longest piece, a task of the pool 5 µs. What is not in pieces is serial. Seconds are processor time
-of the one thread, so that other processes do not count. The pieces share the caches of one core here, and the bandwidth of memory
-is not modelled.
+The model: T threads take the pieces of a job in order, each as soon as it is free. A job of the rounds costs
+a hand-off of 0.3 + 0.15 * T µs beside its longest piece, a task of the pool 5 µs. What is not in pieces is
+serial. Seconds are processor time of the one thread, so that other processes do not count. The pieces share
+the caches of one core here, and the bandwidth of memory is not modelled.
 """
 
 from __future__ import annotations
@@ -126,7 +127,10 @@ def in_one_thread(seconds: list[np.ndarray], traces: list[np.ndarray]) -> Iterat
     """All work of threads in this one, as if each had a processor: seconds of each task of the pool, and what jobs took."""
 
     def run(
-        function: Callable[[int, int], Any], chunks: list[tuple[int, int]], n_threads: int | None, size: int = 0
+        function: Callable[[int, int], Any],
+        chunks: list[tuple[int, int]],
+        n_threads: int | None,
+        size: int = 0,
     ) -> list[Any]:
         results, times = [], [time.thread_time()]
         for chunk in chunks:
@@ -140,9 +144,17 @@ def in_one_thread(seconds: list[np.ndarray], traces: list[np.ndarray]) -> Iterat
         traces.append(np.zeros(3, rounds.JOBS))
         return int(rounds.run(*shared, ties, control, threads, text.BUDGET, traces[-1]))
 
-    names = (arrays, "processors"), (thread_pool, "run"), (text, "run_rounds"), (rounds, "processor_time"), (text, "_UNDISTURBED")
+    names = (
+        (arrays, "processors"),
+        (thread_pool, "run"),
+        (text, "run_rounds"),
+        (rounds, "processor_time"),
+        (text, "_UNDISTURBED"),
+    )
     before = [getattr(*name) for name in names]
-    for (module, name), new in zip(names, (lambda _: (1 << 12,) * 2, run, run_rounds, processor_time, 0.0), strict=True):
+    for (module, name), new in zip(
+        names, (lambda _: (1 << 12,) * 2, run, run_rounds, processor_time, 0.0), strict=True
+    ):
         setattr(module, name, new)
     try:
         yield
@@ -175,7 +187,11 @@ def predicted(name: str, kind: str, n_tokens: int, threads: int, repeat: int) ->
         n, work, longest = (sum(trace[field] for trace in traces) for field in rounds.JOBS.names)
         serial = total - sum(p.sum() for p in tasks) - work.sum() / 1e6
         critical, handing = sum(scheduled(p, threads) for p in tasks), n.sum() * (0.3e-6 + 0.15e-6 * threads)
-        peak = next(line for line in pathlib.Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM"))
+        peak = next(
+            line
+            for line in pathlib.Path("/proc/self/status").read_text().splitlines()
+            if line.startswith("VmHWM")
+        )
         longest, handed = longest / 1e6, int(n.sum())
         all_of = serial + critical + longest.sum() + handing
         parts = Parts(all_of, serial, critical, *longest, handing, handed, int(peak.split()[1]) / 1e3)
@@ -185,12 +201,16 @@ def predicted(name: str, kind: str, n_tokens: int, threads: int, repeat: int) ->
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("fits", nargs="*", help=f"corpus/job/tokens, such as text:20/BPE/8192; jobs: {', '.join(JOBS)}")
+    parser.add_argument(
+        "fits", nargs="*", help=f"corpus/job/tokens, such as text:20/BPE/8192; jobs: {', '.join(JOBS)}"
+    )
     parser.add_argument("--threads", type=int, nargs="+", default=THREADS)
     parser.add_argument("--repeat", type=int, default=2)
     parser.add_argument("--parts", action="store_true")
     parser.add_argument("--real", action="store_true")
-    parser.add_argument("--least", type=float, default=0.0, help="fail where the most threads are predicted to gain less")
+    parser.add_argument(
+        "--least", type=float, default=0.0, help="fail where the most threads are predicted to gain less"
+    )
     options = parser.parse_args()
     print(f"ubpe_numba {ubpe_numba.__version__}")
     for fit in options.fits:
@@ -204,10 +224,19 @@ def main() -> None:
             rows[threads], fingerprint = predicted(name, kind, int(n_tokens), threads, options.repeat)
             prints.add(fingerprint)
             if options.parts:
-                print(threads, " ".join(f"{field} {value:.3g}" for field, value in rows[threads]._asdict().items()), flush=True)
+                print(
+                    threads,
+                    " ".join(f"{field} {value:.3g}" for field, value in rows[threads]._asdict().items()),
+                    flush=True,
+                )
         assert len(prints) == 1, "the result depends on the number of threads"
         one = rows[min(rows)].total
-        print(fit, f"{one:.2f} s", " ".join(f"{t}: {one / row.total:.2f}" for t, row in rows.items() if t > 1), flush=True)
+        print(
+            fit,
+            f"{one:.2f} s",
+            " ".join(f"{t}: {one / row.total:.2f}" for t, row in rows.items() if t > 1),
+            flush=True,
+        )
         if one / rows[max(rows)].total < options.least:
             raise SystemExit(
                 f"{fit}: expected at least {options.least} on {max(rows)} threads, got {one / rows[max(rows)].total:.2f}"

@@ -1,10 +1,11 @@
 """Which segmentation for what: tokens per 1000 symbols, and bits per symbol of models over the tokens, of documents not seen.
 
-Every second document is held out. A tokenizer of each kind is fitted on the others, which it encodes for a unigram and a bigram
-model (absolute discounting); the bits are those that the models need for the held-out documents. sentencepiece's Unigram takes
-part if it is installed, on lines of 90 symbols, each symbol a character. Prints a Markdown table; with `--speed` also the rates
-of encoding, sampling and training beside sentencepiece's, on one thread, the sides alternated, medians, and for text the training
-on words, ours of GPT-2's pattern, sentencepiece's of its own rule, with the tokens and bits per byte of documents not seen.
+Every second document is held out. A tokenizer of each kind is fitted on the others, which it encodes for a
+unigram and a bigram model (absolute discounting); the bits are those that the models need for the held-out
+documents. sentencepiece's Unigram takes part if it is installed, on lines of 90 symbols, each symbol a
+character. Prints a Markdown table; with `--speed` also the rates of encoding, sampling and training beside
+sentencepiece's, on one thread, the sides alternated, medians, and for text the training on words, ours of
+GPT-2's pattern, sentencepiece's of its own rule, with the tokens and bits per byte of documents not seen.
 """
 
 from __future__ import annotations
@@ -39,7 +40,11 @@ _DISCOUNT = 0.75
 def main() -> None:
     """Measure what is asked for, and print it."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--corpora", default=",".join(CORPORA), help="some of %(default)s, Japanese, Russian, German, and paths")
+    parser.add_argument(
+        "--corpora",
+        default=",".join(CORPORA),
+        help="some of %(default)s, Japanese, Russian, German, and paths",
+    )
     parser.add_argument("--sizes", default="1024,4096,16384", help="of vocabularies: %(default)s")
     parser.add_argument("--ways", default=";".join(WAYS), help="some of %(default)r")
     parser.add_argument("--symbols", type=int, default=600_000, help="of each half, at most: %(default)s")
@@ -145,7 +150,10 @@ def _neighbours(ids: Ragged) -> tuple[np.ndarray, np.ndarray]:
 def characters(documents: Ragged) -> list[str]:
     """A text for each document, a character for each symbol."""
     whole = "".join(map(chr, (documents.values.astype(np.int64) + _FIRST_CHARACTER).tolist()))
-    return [whole[a:b] for a, b in zip(documents.offsets[:-1].tolist(), documents.offsets[1:].tolist(), strict=True)]
+    return [
+        whole[a:b]
+        for a, b in zip(documents.offsets[:-1].tolist(), documents.offsets[1:].tolist(), strict=True)
+    ]
 
 
 def sequences(texts: Iterable[str]) -> Ragged:
@@ -156,7 +164,9 @@ def sequences(texts: Iterable[str]) -> Ragged:
 def cut_in_lines(documents: Ragged) -> Ragged:
     """Documents of at most 90 symbols, for packages that take sentences or words."""
     ends = documents.offsets[1:].tolist()
-    starts = [i for a, b in zip(documents.offsets[:-1].tolist(), ends, strict=True) for i in range(a, b, _LINE)]
+    starts = [
+        i for a, b in zip(documents.offsets[:-1].tolist(), ends, strict=True) for i in range(a, b, _LINE)
+    ]
     return Ragged(documents.values, np.array([*starts, documents.offsets[-1]], np.int64))
 
 
@@ -198,7 +208,9 @@ def speed(seen: Ragged, held: Ragged, n_alphabet: int, size: int) -> str:
     pieces = {model.id_to_piece(i): model.get_score(i) for i in range(3, model.vocab_size())}
     symbols = [chr(_FIRST_CHARACTER + i) for i in range(n_alphabet)]
     learned = [piece for piece in pieces if len(piece) > 1]
-    scores = [pieces.get(c, min(pieces.values()) - 10.0) for c in symbols] + [pieces[piece] for piece in learned]
+    scores = [pieces.get(c, min(pieces.values()) - 10.0) for c in symbols] + [
+        pieces[piece] for piece in learned
+    ]
     names = symbols + learned
     flat = sequences(learned)
     vocabulary = Vocabulary.from_sequences(n_alphabet, flat.values, flat.lengths, log_probabilities=scores)
@@ -238,7 +250,8 @@ def speed(seen: Ragged, held: Ragged, n_alphabet: int, size: int) -> str:
         ratio = statistics.median(peer / own for own, peer in rounds)
         rate = held.total / statistics.median(own for own, _ in rounds) / 1e6
         cells.append(f"{what} {rate:.1f} M symbols/s, {ratio:.1f} times sentencepiece")
-    known = [i for i, text in enumerate(texts) if set(text) <= pieces.keys()]  # the others hold symbols that were not seen
+    # the others hold symbols that were not seen
+    known = [i for i, text in enumerate(texts) if set(text) <= pieces.keys()]
     ids = exact.encode_batch(held).take(np.array(known)).to_lists()
     same = sum(
         [model.id_to_piece(i) for i in model.encode(texts[at])] == [names[t] for t in own]
@@ -292,7 +305,9 @@ def speed_of_words(text: bytes, size: int) -> str:
             times.append(time.perf_counter() - start)
             n_bytes, found = sum(len(line.encode()) for line in held), encode(held)
             one = bits(encode(seen), found, n_ids)[0]
-            cells.append(f"{1000 * found.total / n_bytes:.1f} tokens per 1000 bytes, {one / n_bytes:.3f} bits per byte")
+            cells.append(
+                f"{1000 * found.total / n_bytes:.1f} tokens per 1000 bytes, {one / n_bytes:.3f} bits per byte"
+            )
         rounds.append(times)
     own, peer = (statistics.median(times) for times in zip(*rounds, strict=True))
     ratio = statistics.median(b / a for a, b in rounds)

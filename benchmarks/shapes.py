@@ -14,7 +14,10 @@ SYMBOLS = 4
 
 
 def de_bruijn(order: int) -> np.ndarray:
-    """Every word of length `order` once: the Lyndon words in order, joined (H. Fredricksen and J. Maiorana, 1978)."""
+    """Every word of length `order` once: the Lyndon words in order, joined (H.
+
+    Fredricksen and J. Maiorana, 1978).
+    """
     word = np.zeros(order, np.int8)
     out = [word[:1].copy()]
     while True:
@@ -43,14 +46,20 @@ def kinds(n: int) -> dict[str, np.ndarray]:
 def shapes(b: Bench) -> None:
     """The slowest kind and size against the fastest, with a vocabulary of DNA, and with one fitted on the same kinds of data.
 
-    The second has tokens of up to a thousand symbols, and in such documents sixteen of its tokens begin at every position.
+    The second has tokens of up to a thousand symbols, and in such documents sixteen of its tokens begin at
+    every position.
     """
     dna = b.corpus("dna")
     own = Ragged.from_lists([part for kind in kinds(20_000).values() for part in np.array_split(kind, 20)])
-    fitted = {"vocabulary of DNA": (Ragged(dna.values.astype(np.int32), dna.offsets), 4), "vocabulary of these data": (own, NONE)}
+    fitted = {
+        "vocabulary of DNA": (Ragged(dna.values.astype(np.int32), dna.offsets), 4),
+        "vocabulary of these data": (own, NONE),
+    }
     sizes = (10_000, 100_000, 1_000_000) if b.quick else (10_000, 100_000, 1_000_000, 10_000_000)
     for name, (docs, goal) in fitted.items():
-        tokenizer = UBPE(1024, alphabet=max(SYMBOLS, dna.alphabet_size), n_threads=1).fit(docs, progress=False)
+        tokenizer = UBPE(1024, alphabet=max(SYMBOLS, dna.alphabet_size), n_threads=1).fit(
+            docs, progress=False
+        )
         found = {}
         for n in sizes:
             for kind, document in kinds(n).items():

@@ -26,14 +26,19 @@ def short(b: Bench) -> None:
     """Texts and ids, each given once: medians of single calls, in microseconds."""
     whole, source = text("English", 4_000_000)
     pathlib.Path("English.txt").write_text(whole, encoding="utf-8", newline="")
-    b.note(f"short calls: {source}, every text and every piece of ids given once; medians; ours gives an int32 array")
+    b.note(
+        f"short calls: {source}, every text and every piece of ids given once; medians; ours gives an int32 array"
+    )
     for name in ("o200k",) if b.quick else ("o200k", "cl100k"):
         known = vocabulary(name)
         job = {"action": "short", "n_calls": 1000 if b.quick else 4000}
         results = b.together(known, job, ENCODERS, 1 if b.quick else 3)
         for key, goals in _GOALS.items():
             action, n = key.split()
-            medians = {peer: statistics.median(run[key]["us"] for run in runs) for peer, runs in results.found.items()}
+            medians = {
+                peer: statistics.median(run[key]["us"] for run in runs)
+                for peer, runs in results.found.items()
+            }
             cells = [f"{results.label(peer)}: {us:.3g} µs" for peer, us in medians.items() if peer != OURS]
             value = medians[OURS] / medians.get("tiktoken", NONE)
             what = f"{_WHAT[action].format(n)}, {known.label}: time over tiktoken's"

@@ -1,17 +1,19 @@
 """Tokens of signals within a tolerance, on halves that are held out: samples a token, bits, errors, time; beside compressors.
 
-    UBPE_BENCH_DATA=data python benchmarks/signals.py                     # all rows, half an hour of a processor
-    UBPE_BENCH_DATA=data python benchmarks/signals.py ecg:1:256 ecg_q8:1:1024
+    UBPE_BENCH_DATA=data python benchmarks/signals.py                     # all rows, half an hour of a
+    processor UBPE_BENCH_DATA=data python benchmarks/signals.py ecg:1:256 ecg_q8:1:1024
 
-A row is signal:tolerance:tokens. `ecg` is the record of the package, averaged to 120 Hz, without drift, with a step of 6: the
-first 60 % are learned from, of the others the first half of the documents. `ecg_q8` and `wav_mulaw8` are corpora of integers as
-for the other benchmarks, `face` has the rows of the photograph in the wheel of scipy 1.9.3, in grey:
+A row is signal:tolerance:tokens. `ecg` is the record of the package, averaged to 120 Hz, without drift, with
+a step of 6: the first 60 % are learned from, of the others the first half of the documents. `ecg_q8` and
+`wav_mulaw8` are corpora of integers as for the other benchmarks, `face` has the rows of the photograph in the
+wheel of scipy 1.9.3, in grey:
 
-    pip download scipy==1.9.3 --no-deps --only-binary :all: && unzip -j scipy-*.whl scipy/misc/face.dat -d data
+    pip download scipy==1.9.3 --no-deps --only-binary :all: && unzip -j scipy-*.whl scipy/misc/face.dat -d
+    data
 
-Exact levels and exact differences have the same largest error. Bits are those of independent tokens, with the counts of the half
-that was learned from; with the vocabulary: and its tokens, compressed by zlib. SZ3 (pysz), zfp (zfpy) and FLAC (soundfile) are
-taken where they are installed.
+Exact levels and exact differences have the same largest error. Bits are those of independent tokens, with the
+counts of the half that was learned from; with the vocabulary: and its tokens, compressed by zlib. SZ3 (pysz),
+zfp (zfpy) and FLAC (soundfile) are taken where they are installed.
 """
 
 from __future__ import annotations
@@ -48,7 +50,9 @@ def signal(name: str) -> tuple[list[np.ndarray], list[np.ndarray]]:
         return [slow[:cut]], [slow[cut:]]
     folder = pathlib.Path(os.environ["UBPE_BENCH_DATA"])
     if name == "face":
-        red, green, blue = np.frombuffer(bz2.decompress((folder / "face.dat").read_bytes()), np.uint8).reshape(-1, 3).T
+        red, green, blue = (
+            np.frombuffer(bz2.decompress((folder / "face.dat").read_bytes()), np.uint8).reshape(-1, 3).T
+        )
         docs = list((0.21 * red + 0.71 * green + 0.07 * blue).astype(np.int64).reshape(768, 1024))
     else:
         with np.load(folder / f"{name}.npz") as data:
@@ -66,7 +70,9 @@ def measured(tok: SignalTokenizer, train: list[np.ndarray], test: list[np.ndarra
     error = np.concatenate(tok.decode_batch(ids)) - given
     bits = -np.log2(counts / counts.sum())[ids.values].sum()
     tokens = tok._fitted().tokens
-    vocabulary = 8 * len(zlib.compress(tokens.arena.astype("<i4").tobytes() + tokens.lengths.astype("<i2").tobytes(), 9))
+    vocabulary = 8 * len(
+        zlib.compress(tokens.arena.astype("<i4").tobytes() + tokens.lengths.astype("<i2").tobytes(), 9)
+    )
     rms, largest = np.sqrt((error**2).mean()), np.abs(error).max()
     return (
         f"{given.size / ids.total:6.2f} samples a token, {bits / given.size:.3f} bits, with the vocabulary "
@@ -81,7 +87,9 @@ def compressors(test: list[np.ndarray], bound: float) -> None:
 
     def row(name: str, size: int, back: Any) -> None:
         error = np.abs(np.asarray(back, np.float64).ravel() - x)
-        print(f"  {name:12} {size * 8 / x.size:.3f} bits, rms {np.sqrt((error**2).mean()):.3g}, largest {error.max():.4g}")
+        print(
+            f"  {name:12} {size * 8 / x.size:.3f} bits, rms {np.sqrt((error**2).mean()):.3g}, largest {error.max():.4g}"
+        )
 
     with contextlib.suppress(ImportError):
         from pysz import sz, szConfig, szErrorBoundMode
@@ -113,9 +121,16 @@ def main(rows: list[str]) -> None:
         ends = {"low": min(part.min() for part in both), "high": max(part.max() for part in both)}
         options: dict[str, Any] = {"step": 1} if name != "ecg" else {"max_error": STEP * (tolerance + 0.5)}
         print(f"{name}, tolerance {tolerance}, {n} tokens", flush=True)
-        for representation, objective in (("levels", "tokens"), ("differences", "tokens"), ("auto", "tokens"), ("auto", "bits")):
+        for representation, objective in (
+            ("levels", "tokens"),
+            ("differences", "tokens"),
+            ("auto", "tokens"),
+            ("auto", "bits"),
+        ):
             began = time.perf_counter()
-            tok = SignalTokenizer(n, tolerance=tolerance, representation=representation, objective=objective, **options)
+            tok = SignalTokenizer(
+                n, tolerance=tolerance, representation=representation, objective=objective, **options
+            )
             tok.fit(train, **ends)
             seconds = time.perf_counter() - began
             label = representation if objective == "tokens" else "auto, bits"

@@ -1,6 +1,7 @@
 """Large numbers of things: seconds and peak memory of calls, each in a process of its own, and how both grow with the number.
 
-python benchmarks/sizes.py prints a table: two minutes and 3 GB, on Linux. Names of rows select some, --quick divides by 10.
+python benchmarks/sizes.py prints a table: two minutes and 3 GB, on Linux. Names of rows select some, --quick
+divides by 10.
 """
 
 from __future__ import annotations
@@ -58,7 +59,10 @@ def candidates(n: int) -> list[tuple[str, Call]]:
 def _of_words(n: int, **words: list[str]) -> list[tuple[str, Call]]:
     (listed,) = words.values()
     text = " ".join(listed[i] for i in np.random.default_rng(0).integers(0, n, 200_000))
-    tok, options = BPE.for_text(1000, n_threads=1, **words), {"allowed_special": "all"} if "special_tokens" in words else {}
+    tok, options = (
+        BPE.for_text(1000, n_threads=1, **words),
+        {"allowed_special": "all"} if "special_tokens" in words else {},
+    )
     file = pathlib.Path(tempfile.mkdtemp()) / "model.json"
     return [
         ("fit", lambda: tok.fit([text], progress=False)),

@@ -53,7 +53,9 @@ def cold(b: Bench) -> None:
     tok = ubpe_numba.BPE.for_text(300, n_threads=1).fit(["the cat sat on the mat"] * 3, progress=False)
     tok.save("small.npz")
     jobs = {"": [], "integers": ["integers"], "both": ["integers", "text"], "load": ["load"]}
-    taken = {name: min(_cpu_seconds(parts) for _ in range(1 if b.quick else 3)) for name, parts in jobs.items()}
+    taken = {
+        name: min(_cpu_seconds(parts) for _ in range(1 if b.quick else 3)) for name, parts in jobs.items()
+    }
     what, goals = (
         "no kernels compiled: first {}, CPU seconds beyond the imports",
         {"integers": (5, 3), "text": (5, 3), "load": (3, 1.5)},
@@ -72,22 +74,34 @@ def _cpu_seconds(parts: list[str]) -> float:
     code = "import sys, numba, numpy as np, ubpe_numba" + "".join(_COLD[part] for part in parts)
     code += "\nimport time; print(time.process_time())"
     with tempfile.TemporaryDirectory() as cache:
-        env = {**os.environ, "UBPE_CACHE_DIR": cache, "PYTHONPATH": str(pathlib.Path(ubpe_numba.__file__).parents[1])}
+        env = {
+            **os.environ,
+            "UBPE_CACHE_DIR": cache,
+            "PYTHONPATH": str(pathlib.Path(ubpe_numba.__file__).parents[1]),
+        }
         env.pop("UBPE_CACHE", None)
-        done = subprocess.run([sys.executable, "-c", code, "small.npz"], env=env, check=True, capture_output=True, text=True)
+        done = subprocess.run(
+            [sys.executable, "-c", code, "small.npz"], env=env, check=True, capture_output=True, text=True
+        )
     return float(done.stdout)
 
 
 def loading(b: Bench) -> None:
     """Vocabularies that are in use in new processes, kernels compiled before: import, load, first encode, memory."""
-    small = ubpe_numba.BPE.for_text(300, pretokenizer="o200k", n_threads=1).fit(["the cat sat on the mat"] * 3, progress=False)
+    small = ubpe_numba.BPE.for_text(300, pretokenizer="o200k", n_threads=1).fit(
+        ["the cat sat on the mat"] * 3, progress=False
+    )
     small.save("small.npz")
     known, repeat = vocabulary("o200k"), 1 if b.quick else 5
     job = {"action": "loaded"}
     b.together(known, job, [OURS], 1)  # compiles what is not yet compiled
     ranks = b.together(known, job | {"source": "ranks"}, [OURS, "tiktoken"], repeat)
     seconds = {peer: statistics.median(run["load"] for run in runs) for peer, runs in ranks.found.items()}
-    theirs = f"{ranks.label('tiktoken')}: {seconds['tiktoken']:.3g} s" if "tiktoken" in seconds else "; ".join(ranks.missing)
+    theirs = (
+        f"{ranks.label('tiktoken')}: {seconds['tiktoken']:.3g} s"
+        if "tiktoken" in seconds
+        else "; ".join(ranks.missing)
+    )
     b.row(f"import of ranks, {known.label}", f"{seconds[OURS]:.3g} s", theirs, seconds[OURS], 1.0, 0.5, "s")
 
     results = b.together(known, job, ENCODERS, repeat)
@@ -98,7 +112,10 @@ def loading(b: Bench) -> None:
     cells = [f"{results.label(peer)}: {s:.3g} s" for peer, s in medians.items() if peer != OURS]
     what = f"import of the package, load, first encode, {known.label}; ours beyond `import numba`"
     b.row(what, f"{medians[OURS]:.3g} s", "; ".join(cells + results.missing), medians[OURS], 0.5, 0.25, "s")
-    steps = {step: statistics.median(run[step] for run in results.found[OURS]) for step in ("numba", "import", "load", "encode")}
+    steps = {
+        step: statistics.median(run[step] for run in results.found[OURS])
+        for step in ("numba", "import", "load", "encode")
+    }
     b.note(f"{what}: steps of ours: {', '.join(f'{step} {s:.3g} s' for step, s in steps.items())}")
 
     grown = b.together(known, job | {"small": "small.npz"}, [OURS], 1).found | {

@@ -1,11 +1,13 @@
 """Text that grows: a stream that gives certain ids, beside encoding all of it again; and ids that become text one by one.
 
-python benchmarks/streams.py            microseconds for each chunk of 5 bytes, medians of rounds in which all sides take turns
-python benchmarks/streams.py decode     microseconds for each id: `decode_stream` beside `DecodeStream` of the package tokenizers
+python benchmarks/streams.py            microseconds for each chunk of 5 bytes, medians of rounds in which all
+sides take turns python benchmarks/streams.py decode     microseconds for each id: `decode_stream` beside
+`DecodeStream` of the package tokenizers
 
-`push`: into a stream that holds the text so far; `again`: `encode` of the text so far, ours and tiktoken's, and tiktoken's
-`encode_with_unstable`. Also the worst text, one word without an end; a fork; and the first change of ids. `decode`: a vocabulary
-of each form of file, learned by its own library; `cold` is the first stream of a tokenizer.
+`push`: into a stream that holds the text so far; `again`: `encode` of the text so far, ours and tiktoken's,
+and tiktoken's `encode_with_unstable`. Also the worst text, one word without an end; a fork; and the first
+change of ids. `decode`: a vocabulary of each form of file, learned by its own library; `cold` is the first
+stream of a tokenizer.
 """
 
 from __future__ import annotations
@@ -45,7 +47,9 @@ def main() -> None:
     tok: Any = ubpe_numba.BPE.load(known.ranks, pretokenizer="o200k", n_threads=1)
     peer = tiktokens(known)
     whole = text("English", 400_000)[0]
-    print("| text so far | push | encode again | tiktoken again | tiktoken with_unstable |\n| --- | --- | --- | --- | --- |")
+    print(
+        "| text so far | push | encode again | tiktoken again | tiktoken with_unstable |\n| --- | --- | --- | --- | --- |"
+    )
     for size in 1_000, 10_000, 100_000:
         stream = tok.stream()
         stream.push(whole[:size])
@@ -58,7 +62,10 @@ def main() -> None:
             for i in range(CHUNKS):
                 fork.push(whole[size + CHUNK * i : size + CHUNK * (i + 1)])
 
-        sides: dict[str, Any] = {"push": push, "again": lambda ends=ends: [tok.encode(part) for part in ends()]}
+        sides: dict[str, Any] = {
+            "push": push,
+            "again": lambda ends=ends: [tok.encode(part) for part in ends()],
+        }
         if peer is not None:
             sides["tiktoken"] = lambda ends=ends: [peer.encode_ordinary(part) for part in ends()]
             sides["unstable"] = lambda ends=ends: [peer.encode_with_unstable(part) for part in ends()]
@@ -75,10 +82,17 @@ def main() -> None:
     ids = tok.encode(whole)
     full = tok.stream()
     full.push(whole)
-    rest = {"word": word, "fork": full.copy, "change": lambda: first_change(tok, ids), "encode": lambda: tok.encode(whole)}
+    rest = {
+        "word": word,
+        "fork": full.copy,
+        "change": lambda: first_change(tok, ids),
+        "encode": lambda: tok.encode(whole),
+    }
     found = medians(rest, 5)
     print(f"one word of {len(long)} bytes: {found['word'] / len(long) * CHUNK * 1e6:.1f} us for each chunk")
-    print(f"a fork: {found['fork'] * 1e6:.1f} us; first_change: {found['change'] / found['encode']:.1f} times encode")
+    print(
+        f"a fork: {found['fork'] * 1e6:.1f} us; first_change: {found['change'] / found['encode']:.1f} times encode"
+    )
 
 
 def forms(docs: list[str]) -> Iterator[tuple[str, Any, Any]]:
@@ -95,12 +109,20 @@ def forms(docs: list[str]) -> Iterator[tuple[str, Any, Any]]:
         return tok
 
     quiet: dict[str, Any] = {"show_progress": False, "vocab_size": 4000}
-    alphabet, byte_level = pre_tokenizers.ByteLevel.alphabet(), pre_tokenizers.ByteLevel(add_prefix_space=False)
+    alphabet, byte_level = (
+        pre_tokenizers.ByteLevel.alphabet(),
+        pre_tokenizers.ByteLevel(add_prefix_space=False),
+    )
     trainer: Any = trainers.BpeTrainer(initial_alphabet=alphabet, **quiet)
     tok = learned(models.BPE(), trainer, pre_tokenizer=byte_level, decoder=decoders.ByteLevel())
     yield "bytes", tok, ubpe_numba.load(tok)
     steps: list[Any] = [normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")]
-    joins: list[Any] = [decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse(), decoders.Strip(" ", 1, 0)]
+    joins: list[Any] = [
+        decoders.Replace("▁", " "),
+        decoders.ByteFallback(),
+        decoders.Fuse(),
+        decoders.Strip(" ", 1, 0),
+    ]
     special = ["<unk>", *(f"<0x{i:02X}>" for i in range(256))]
     trainer = trainers.BpeTrainer(special_tokens=special, **quiet)
     parts = {"normalizer": normalizers.Sequence(steps), "decoder": decoders.Sequence(joins)}
@@ -115,12 +137,18 @@ def forms(docs: list[str]) -> Iterator[tuple[str, Any, Any]]:
     yield "Unigram", tok, ubpe_numba.load(tok)
     trainer = trainers.WordPieceTrainer(special_tokens=["[UNK]"], **quiet)
     parts = {"pre_tokenizer": pre_tokenizers.BertPreTokenizer(), "decoder": decoders.WordPiece()}
-    tok = learned(models.WordPiece(unk_token="[UNK]"), trainer, normalizer=normalizers.BertNormalizer(), **parts)
+    tok = learned(
+        models.WordPiece(unk_token="[UNK]"), trainer, normalizer=normalizers.BertNormalizer(), **parts
+    )
     yield "WordPiece", tok, ubpe_numba.load(tok)
     for kind in ("bpe", "unigram"):
         model, options = io.BytesIO(), {"vocab_size": 4000, "byte_fallback": True, "minloglevel": 3}
         sentencepiece.SentencePieceTrainer.train(
-            sentence_iterator=iter(docs), model_writer=model, model_type=kind, hard_vocab_limit=False, **options
+            sentence_iterator=iter(docs),
+            model_writer=model,
+            model_type=kind,
+            hard_vocab_limit=False,
+            **options,
         )
         yield f"sentencepiece, {kind}", fallback, ubpe_numba.load(model.getvalue())
 
@@ -130,7 +158,9 @@ def decode() -> None:
     from tokenizers.decoders import DecodeStream
 
     whole = text("English", 1_000_000)[0]
-    print("| form | ids | decode_stream | cold | DecodeStream | ratio |\n| --- | --- | --- | --- | --- | --- |")
+    print(
+        "| form | ids | decode_stream | cold | DecodeStream | ratio |\n| --- | --- | --- | --- | --- | --- |"
+    )
     for name, theirs, tok in forms(whole[:600_000].splitlines()):
         ids = tok.encode(whole[600_000:620_000] + "日本語 é ñ 𝄞 “quoted” " * 20)[:5000].tolist()
 

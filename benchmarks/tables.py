@@ -1,7 +1,7 @@
 """The tables of README and pages, made from `report.json`, the kept output of `compare.py`.
 
-    python benchmarks/compare.py --out benchmarks/report.json    # half an hour on a machine that does nothing else
-    python benchmarks/tables.py                                  # writes the tables into the pages
+    python benchmarks/compare.py --out benchmarks/report.json    # half an hour on a machine that does nothing
+    else python benchmarks/tables.py                                  # writes the tables into the pages
 
 A table lies between ``<!-- report: NAME -->`` and ``<!-- end of report -->``.
 """
@@ -46,7 +46,9 @@ def loses(row: list[str]) -> bool:
     """
     ours = amount(row[1])
     others = [amount(cell.partition(": ")[2]) for cell in row[2].split("; ")]
-    return ours is not None and any(ours[1] == o[1] and (o[0] > ours[0] if o[1] else o[0] < ours[0]) for o in others if o)
+    return ours is not None and any(
+        ours[1] == o[1] and (o[0] > ours[0] if o[1] else o[0] < ours[0]) for o in others if o
+    )
 
 
 def _table(rows: list[list[str]]) -> str:
@@ -59,18 +61,26 @@ def tables(report: dict[str, Any]) -> dict[str, str]:
     rows = [row for section in report["sections"].values() for row in section]
     chosen = []
     for begin in _CHOSEN:
-        row = min((row for row in rows if row[0].startswith(begin)), key=lambda row: float(row[3].split()[0].replace(",", "")))
-        chosen.append([re.sub(r" \([\d.]+\)", "", cell) for cell in row])  # but for the first of a new encoder
+        row = min(
+            (row for row in rows if row[0].startswith(begin)),
+            key=lambda row: float(row[3].split()[0].replace(",", "")),
+        )
+        # but for the first of a new encoder
+        chosen.append([re.sub(r" \([\d.]+\)", "", cell) for cell in row])
     told = f"Measured on {report['date']}: {report['machine']}.\n\n"
     notes = "\n".join("- " + note for note in report["notes"]) + "\n"
-    whole = "\n".join(f"## `{name}`\n\n{_table(section)}" for name, section in report["sections"].items() if section)
+    whole = "\n".join(
+        f"## `{name}`\n\n{_table(section)}" for name, section in report["sections"].items() if section
+    )
     every = f"{told}{whole}\n## Notes\n\n{notes}"
     return {"chosen": told + _table(chosen), "losing": told + _table([*filter(loses, rows)]), "all": every}
 
 
 def filled(page: str, blocks: dict[str, str]) -> str:
     """The text of a page with the tables of a report in it."""
-    return _BLOCK.sub(lambda found: found[1] + blocks[found[2]] + found[3], (ROOT / page).read_text(encoding="utf-8"))
+    return _BLOCK.sub(
+        lambda found: found[1] + blocks[found[2]] + found[3], (ROOT / page).read_text(encoding="utf-8")
+    )
 
 
 def main() -> None:

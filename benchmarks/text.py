@@ -1,8 +1,8 @@
 """Rows of `compare.py` about text as language models use it: a pattern cuts it, bytes are merged, peers are given list[str].
 
-`training`: from text to vocabulary. `decoding`: to str and bytes. `words`: the merges alone, on the distinct words with their
-counts; for a peer, the time that it takes for the whole vocabulary less that for a vocabulary of single bytes. `pieces`: words to
-ids of WordPiece. The adapters are in `text_peers.py`.
+`training`: from text to vocabulary. `decoding`: to str and bytes. `words`: the merges alone, on the distinct
+words with their counts; for a peer, the time that it takes for the whole vocabulary less that for a
+vocabulary of single bytes. `pieces`: words to ids of WordPiece. The adapters are in `text_peers.py`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,9 @@ def _corpora(b: Bench) -> list[tuple[str, Corpus]]:
     found = []
     for what, text in ((name, bible[:300_000] if b.quick else bible), ("standard library sources", sources)):
         ends = np.flatnonzero(np.frombuffer(text, np.uint8) == ord("\n")) + 1
-        cuts = ends[np.unique(np.searchsorted(ends, np.arange(10_000, len(text), 10_000)).clip(max=ends.size - 1))]
+        cuts = ends[
+            np.unique(np.searchsorted(ends, np.arange(10_000, len(text), 10_000)).clip(max=ends.size - 1))
+        ]
         offsets = np.unique([0, *cuts, len(text)])
         found.append((what, Corpus(np.frombuffer(text, np.uint8), offsets, 256, what)))
         b.note(f"text: {what}, {len(text)} bytes in {offsets.size - 1} documents")
@@ -43,15 +45,26 @@ def _n_tokens(b: Bench) -> int:
 def training(b: Bench) -> None:
     """Training from text to vocabulary with GPT-2's pattern.
 
-    gigabpe reads a file, and its lines are documents: of its rows, one gives ours the documents that the other packages get, the
-    other one the bytes of the text with the starts of its lines, from which both learn the same.
+    gigabpe reads a file, and its lines are documents: of its rows, one gives ours the documents that the
+    other packages get, the other one the bytes of the text with the starts of its lines, from which both
+    learn the same.
     """
-    options: dict[str, Any] = {"text": True, "unit": "B/s", "n_tokens": _n_tokens(b), "pattern": NAMED["gpt2"]}
+    options: dict[str, Any] = {
+        "text": True,
+        "unit": "B/s",
+        "n_tokens": _n_tokens(b),
+        "pattern": NAMED["gpt2"],
+    }
     for i, (name, corpus) in enumerate(_corpora(b)):
         ends = np.flatnonzero(corpus.values == ord("\n")) + 1
         lines = corpus._replace(offsets=np.unique([0, *ends, corpus.values.size]))
         parts = b.put(f"train-{i}", corpus, name), b.put(f"lines-{i}", lines, f"{name} by lines")
-        goals = {"rustbpe": (4.0, 10.0), "tokenizers": (8.0, NONE), "sentencepiece": (NONE, NONE), "gigabpe": (2.5, 4.0)}
+        goals = {
+            "rustbpe": (4.0, 10.0),
+            "tokenizers": (8.0, NONE),
+            "sentencepiece": (NONE, NONE),
+            "gigabpe": (2.5, 4.0),
+        }
         for peer, data in [*((peer, parts[0]) for peer in goals), ("gigabpe", parts[1])]:
             form = "bytes" if data is parts[1] else "str"
             what = f"BPE training, {_n_tokens(b)} tokens, gpt2"
@@ -69,14 +82,30 @@ def decoding(b: Bench) -> None:
     tokenizer = ubpe_numba.BPE.for_text(_n_tokens(b), pretokenizer="cl100k", n_threads=1)
     tokenizer.fit(corpus.values.tobytes().decode(), progress=False)
     export(tokenizer, "tiktoken", "own.tiktoken")
-    options: dict[str, Any] = {"text": True, "unit": "B/s", "pattern": NAMED["cl100k"], "model": b.model("own", tokenizer)}
+    options: dict[str, Any] = {
+        "text": True,
+        "unit": "B/s",
+        "pattern": NAMED["cl100k"],
+        "model": b.model("own", tokenizer),
+    }
     whole = corpus.cut().head(4_000_000)
-    for name, piece in (("documents of 10 kB", whole.cut(10_000)), (f"one document of {whole.values.size / 1e6:g} MB", whole)):
+    for name, piece in (
+        ("documents of 10 kB", whole.cut(10_000)),
+        (f"one document of {whole.values.size / 1e6:g} MB", whole),
+    ):
         ids = tokenizer.encode_batch(piece.values.tobytes(), piece.offsets)
         data = b.put("ids", ids, name, piece.values.size)
         for form in ("str", "bytes") if piece is whole else ("str",):
             goals = {"tiktoken": (15.0 if form == "bytes" else 12.0, NONE)}
-            b.compare(f"BPE decode to {form}, source code", "decode", [data], goals, form=form, same="documents", **options)
+            b.compare(
+                f"BPE decode to {form}, source code",
+                "decode",
+                [data],
+                goals,
+                form=form,
+                same="documents",
+                **options,
+            )
 
 
 def pieces(b: Bench) -> None:
@@ -89,7 +118,9 @@ def pieces(b: Bench) -> None:
     corpora = _corpora(b)
     _, sources = corpora[1]
     learner = Tokenizer(models.WordPiece(unk_token="[UNK]"))
-    trainer = trainers.WordPieceTrainer(vocab_size=_n_tokens(b), special_tokens=["[UNK]"], show_progress=False)
+    trainer = trainers.WordPieceTrainer(
+        vocab_size=_n_tokens(b), special_tokens=["[UNK]"], show_progress=False
+    )
     (seen,) = text_peers.words(sources.values, np.array([0, min(4_000_000, sources.values.size)]))
     learner.train_from_iterator(seen, trainer)
     vocabulary = learner.get_vocab()
@@ -97,7 +128,13 @@ def pieces(b: Bench) -> None:
     for i, (name, corpus) in enumerate(corpora):
         data = b.put(f"pieces-{i}", corpus, name)
         options: dict[str, Any] = {"text": True, "unit": "B/s", "model": "pieces", "same": "documents"}
-        b.compare(f"WordPiece of words, {len(vocabulary)} pieces", "pieces", [data], {"tokenizers": (8.0, NONE)}, **options)
+        b.compare(
+            f"WordPiece of words, {len(vocabulary)} pieces",
+            "pieces",
+            [data],
+            {"tokenizers": (8.0, NONE)},
+            **options,
+        )
 
 
 def words(b: Bench) -> None:
@@ -111,12 +148,22 @@ def words(b: Bench) -> None:
         for peer in ("rustbpe", "tokenizers"):
             taken, version = _merge_seconds(b, peer, data, n_tokens, options)
             cells = f"{seconds:.3f} s", f"{peer} {version}" + (f": {taken:.3f} s" if taken == taken else "")
-            b.row(f"the merges alone, distinct words, {n_tokens} tokens, gpt2, {name}", *cells, taken / seconds, NONE, NONE)
+            b.row(
+                f"the merges alone, distinct words, {n_tokens} tokens, gpt2, {name}",
+                *cells,
+                taken / seconds,
+                NONE,
+                NONE,
+            )
             if peer == "tokenizers" and not np.isnan(taken + seconds):
-                b.note(f"the merges alone, {name}: equal to those of {peer}, in order: {_equal_merges('ours', peer)}")
+                b.note(
+                    f"the merges alone, {name}: equal to those of {peer}, in order: {_equal_merges('ours', peer)}"
+                )
 
 
-def _merge_seconds(b: Bench, peer: str, data: Data, n_tokens: int, options: dict[str, Any]) -> tuple[float, str]:
+def _merge_seconds(
+    b: Bench, peer: str, data: Data, n_tokens: int, options: dict[str, Any]
+) -> tuple[float, str]:
     """Seconds of a peer for the whole vocabulary less those for single bytes, and its version; or NaN and what went wrong."""
     least = {}
     for size in (256, n_tokens):

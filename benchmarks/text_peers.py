@@ -40,7 +40,9 @@ def letters() -> dict[int, str]:
     """GPT-2's printable character of every byte."""
     printable = [*range(33, 127), *range(161, 173), *range(174, 256)]
     others = [byte for byte in range(256) if byte not in printable]
-    return dict(zip(printable, map(chr, printable), strict=True)) | {byte: chr(256 + i) for i, byte in enumerate(others)}
+    return dict(zip(printable, map(chr, printable), strict=True)) | {
+        byte: chr(256 + i) for i, byte in enumerate(others)
+    }
 
 
 def ours(job: Job) -> Adapter:
@@ -52,7 +54,9 @@ def ours(job: Job) -> Adapter:
     if job["action"] == "fit":
 
         def fit(docs: dict[str, Any]) -> Any:
-            return ubpe_numba.BPE.for_text(job["n_tokens"], pretokenizer="gpt2", n_threads=1).fit(**docs, progress=False)
+            return ubpe_numba.BPE.for_text(job["n_tokens"], pretokenizer="gpt2", n_threads=1).fit(
+                **docs, progress=False
+            )
 
         def convert(values: np.ndarray, offsets: np.ndarray) -> dict[str, Any]:
             if job["form"] == "bytes":
@@ -69,7 +73,9 @@ def ours(job: Job) -> Adapter:
         order = bytes(sorted(range(256), key=letter.__getitem__))
 
         def counted(values: np.ndarray, offsets: np.ndarray) -> Any:
-            found = collections.Counter(itertools.chain(*(regex.findall(job["pattern"], s) for s in strings(values, offsets))))
+            found = collections.Counter(
+                itertools.chain(*(regex.findall(job["pattern"], s) for s in strings(values, offsets)))
+            )
             keys, weights = [word.encode() for word in found], np.array([*found.values()])
             return ubpe_numba.count_documents(keys, sample_weight=weights)
 
@@ -80,7 +86,9 @@ def ours(job: Job) -> Adapter:
 
         return Adapter(
             counted,
-            lambda counts: ubpe_numba.BPE(job["n_tokens"], alphabet=order, n_threads=1).fit(counts, progress=False),
+            lambda counts: ubpe_numba.BPE(job["n_tokens"], alphabet=order, n_threads=1).fit(
+                counts, progress=False
+            ),
             learned,
         )
     if job["action"] == "pieces":
@@ -88,7 +96,9 @@ def ours(job: Job) -> Adapter:
         return Adapter(words, pieces.encode_batch, lambda out: (out.values, out.offsets))
     tokenizer = ubpe_numba.BPE.load(job["model"] + ".npz", n_threads=1)
     if job["action"] == "decode" and job["form"] == "bytes":
-        return Adapter(ubpe_numba.Ragged, lambda docs: [tokenizer.decode(ids, as_bytes=True) for ids in docs], ragged)
+        return Adapter(
+            ubpe_numba.Ragged, lambda docs: [tokenizer.decode(ids, as_bytes=True) for ids in docs], ragged
+        )
     return Adapter(ubpe_numba.Ragged, tokenizer.decode_batch, lambda out: ragged(doc.encode() for doc in out))
 
 
@@ -101,7 +111,11 @@ def rustbpe(job: Job) -> Adapter:
         new.train_from_iterator(iter(docs), job["n_tokens"], pattern=job["pattern"])
         return new
 
-    return Adapter(strings, fit, lambda new: merges((b"", token) for token, rank in new.get_mergeable_ranks() if rank > 255))
+    return Adapter(
+        strings,
+        fit,
+        lambda new: merges((b"", token) for token, rank in new.get_mergeable_ranks() if rank > 255),
+    )
 
 
 def tokenizers(job: Job) -> Adapter:
@@ -111,7 +125,9 @@ def tokenizers(job: Job) -> Adapter:
     if job["action"] == "pieces":
         pieces = Tokenizer(models.WordPiece.from_file(job["model"] + ".txt", unk_token="[UNK]"))
         return Adapter(
-            words, lambda docs: pieces.encode_batch(docs, is_pretokenized=True), lambda found: ragged(one.ids for one in found)
+            words,
+            lambda docs: pieces.encode_batch(docs, is_pretokenized=True),
+            lambda found: ragged(one.ids for one in found),
         )
 
     def fit(docs: list[str]) -> Any:
@@ -127,7 +143,8 @@ def tokenizers(job: Job) -> Adapter:
     def learned(tokenizer: Any) -> Arrays:
         byte = {letter: i for i, letter in letters().items()}
         pairs = json.loads(tokenizer.to_str())["model"]["merges"]
-        parts = (pair if isinstance(pair, list) else pair.split(" ") for pair in pairs)  # as older versions write it
+        # as older versions write it
+        parts = (pair if isinstance(pair, list) else pair.split(" ") for pair in pairs)
         return merges((bytes(map(byte.__getitem__, a)), bytes(map(byte.__getitem__, b))) for a, b in parts)
 
     return Adapter(strings, fit, learned)
@@ -178,7 +195,11 @@ def tiktoken(job: Job) -> Adapter:
     encoding = tiktoken.Encoding("ours", pat_str=job["pattern"], mergeable_ranks=ranks, special_tokens={})
     if job["action"] == "decode" and job["form"] == "bytes":
         return Adapter(lists, lambda docs: [encoding.decode_bytes(ids) for ids in docs], ragged)
-    return Adapter(lists, lambda docs: [encoding.decode(ids) for ids in docs], lambda out: ragged(doc.encode() for doc in out))
+    return Adapter(
+        lists,
+        lambda docs: [encoding.decode(ids) for ids in docs],
+        lambda out: ragged(doc.encode() for doc in out),
+    )
 
 
 ADAPTERS = {

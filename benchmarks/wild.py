@@ -2,8 +2,8 @@
 
     pip install '.[test,wild]'; UBPE_WILD=packages python benchmarks/wild.py [NAME ...]
 
-Files, texts and the libraries to compare with are those of tools/packages/test_wild.py (wild_files.py says where they are).
-Seconds are CPU time of `ubpe_numba.load`, the best of three; in brackets the library's own.
+Files, texts and the libraries to compare with are those of tools/packages/test_wild.py (wild_files.py says
+where they are). Seconds are CPU time of `ubpe_numba.load`, the best of three; in brackets the library's own.
 """
 
 from __future__ import annotations
@@ -50,7 +50,13 @@ def main(names: list[str]) -> None:
             found = tok.encode_batch(texts, disallowed_special="none").to_lists()
             other = sum(one != two for one, two in zip(found, expected, strict=True))
             n_ids = sum(map(len, expected))
-            row = (file.name, file.package, file.kind, f"{len(tok.vocabulary):,}", f"{ours:.2f} ({theirs:.2f})")
+            row = (
+                file.name,
+                file.package,
+                file.kind,
+                f"{len(tok.vocabulary):,}",
+                f"{ours:.2f} ({theirs:.2f})",
+            )
             print(f"| {' | '.join(row)} | {other} of {len(texts):,} | {n_ids:,} |", flush=True)
 
 

@@ -37,12 +37,15 @@ extensions = [
     "_extensions.signatures",
 ]
 exclude_patterns = ["README.md", "_build", "_extensions", "_static"]
-default_role = "py:obj"  # of docstrings: a link where the library has something of that name, code where it has not
+# of docstrings: a link where the library has something of that name, code where it has not
+default_role = "py:obj"
 
 autosummary_generate = False  # the extension `names` makes the pages, in _build
 autodoc_typehints = "none"  # the extension `signatures` writes them
 numpydoc_xref_param_type = True  # links in types and in what is raised, of these names only
-numpydoc_xref_aliases = {name.rpartition(".")[2]: name for name in public_names() if "distributed" not in name}
+numpydoc_xref_aliases = {
+    name.rpartition(".")[2]: name for name in public_names() if "distributed" not in name
+}
 numpydoc_xref_ignore = "all"
 numpydoc_show_class_members = False  # the extension `name_pages` makes the tables
 python_use_unqualified_type_names = True

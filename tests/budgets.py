@@ -1,9 +1,9 @@
 """Size of the library as a reader meets it: what `test_budgets.py` holds below its limits, and `python tests/budgets.py` prints.
 
-A token of code is a name, number, string or operator of Python, or a word, number, string or sign of the explorer's
-pages. Docstrings, comments and layout are free, so packing a line wins nothing. Each figure is shown beside that of
-the last release, which `released_sizes.json` holds. `--write` replaces that file; `--phrases` lists phrases to
-reword, `--private` the uses of private names.
+A token of code is a name, number, string or operator of Python, or a word, number, string or sign of the
+explorer's pages. Docstrings, comments and layout are free, so packing a line wins nothing. Each figure is
+shown beside that of the last release, which `released_sizes.json` holds. `--write` replaces that file;
+`--phrases` lists phrases to reword, `--private` the uses of private names.
 """
 
 import ast
@@ -34,7 +34,8 @@ CONSTRAINTS = {"frames.py", "mirror.py", "runs.py", "constraints.py"}
 CONSTRAINT = re.compile(r"\b(?:frames?|mirrors?|runs)\b")
 #: Names of variables that do not say what they hold.
 VAGUE = {"found", "made", "given", "told", "kept", "said"}
-#: Public methods that begin with an underscore only to be no fields: of named tuples, and of structures in numba's extensions.
+#: Public methods that begin with an underscore only to be no fields: of named tuples, and of structures in
+#: numba's extensions.
 OF_RECORDS = {"_replace", "_asdict", "_fields", "_make", "_getvalue"}
 CODE = {tokenize.OP, tokenize.NAME, tokenize.NUMBER, tokenize.STRING}
 
@@ -54,7 +55,9 @@ def docstrings(tree: ast.AST) -> set[int]:
     """The lines of all docstrings."""
     lines: set[int] = set()
     for node in ast.walk(tree):
-        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)) and ast.get_docstring(node):
+        if isinstance(
+            node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+        ) and ast.get_docstring(node):
             lines.update(range(node.body[0].lineno, (node.body[0].end_lineno or 0) + 1))
     return lines
 
@@ -80,9 +83,13 @@ def concepts_of(path: pathlib.Path) -> Counter[str]:
             sizes["functions of ten arguments and more"] += n_arguments >= 10
         sizes["classes"] += isinstance(node, ast.ClassDef)
         sizes["raises"] += isinstance(node, ast.Raise)
-        sizes["vague names"] += isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id in VAGUE
+        sizes["vague names"] += (
+            isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id in VAGUE
+        )
     if path.name not in CONSTRAINTS:
-        sizes["constraint lines"] = len({token.start[0] for token in tokens if CONSTRAINT.search(token.string)})
+        sizes["constraint lines"] = len(
+            {token.start[0] for token in tokens if CONSTRAINT.search(token.string)}
+        )
     return sizes
 
 
@@ -101,7 +108,10 @@ def concepts() -> dict[str, float]:
     for path in sources(ROOT / "tests"):
         tests.update(concepts_of(path))
     return {
-        **{f"tokens of {name}/" if name != "." else "tokens of other modules": wings[name] for name in sorted(wings)},
+        **{
+            f"tokens of {name}/" if name != "." else "tokens of other modules": wings[name]
+            for name in sorted(wings)
+        },
         "tokens of the core": core,
         "tokens of the wings": sizes["tokens"] - core,
         "tokens": sizes["tokens"],
@@ -110,7 +120,10 @@ def concepts() -> dict[str, float]:
         "tokens per line of code": round(sizes["tokens"] / sizes["lines of code"], 1),
         **{name: sizes[name] for name in ("functions", "classes")},
         "modules": sum(path.name != "__init__.py" for path in sources()),
-        **{name: sizes[name] for name in ("functions of ten arguments and more", "raises", "vague names", "constraint lines")},
+        **{
+            name: sizes[name]
+            for name in ("functions of ten arguments and more", "raises", "vague names", "constraint lines")
+        },
         "private uses in wings": sum(1 for _ in private_uses()),
         "tokens of tests": tests["tokens"],
         "tokens per line of tests": round(tests["tokens"] / tests["lines of code"], 1),
@@ -135,7 +148,8 @@ def is_private(name: str) -> bool:
 def private_uses() -> Iterator[str]:
     """Uses, in wings, of private names that their own folder does not define, as `file:line: name`.
 
-    These are names of the core, or of another package: attributes, names that are imported, and names in `getattr` and `setattr`.
+    These are names of the core, or of another package: attributes, names that are imported, and names in
+    `getattr` and `setattr`.
     """
     trees = {path: ast.parse(path.read_text("utf-8")) for path in sources() if wing(path) not in CORE}
     own: dict[str, set[str]] = {}
@@ -147,7 +161,9 @@ def private_uses() -> Iterator[str]:
             elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
                 defined.add(node.id)
             elif (
-                isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and ast.unparse(node.value) in ("self", "cls")
+                isinstance(node, ast.Attribute)
+                and isinstance(node.ctx, ast.Store)
+                and ast.unparse(node.value) in ("self", "cls")
             ):
                 defined.add(node.attr)
     for path, tree in trees.items():
@@ -158,7 +174,11 @@ def private_uses() -> Iterator[str]:
             elif isinstance(node, ast.ImportFrom):
                 names = [alias.name for alias in node.names]
             elif isinstance(node, ast.Call) and ast.unparse(node.func) in ("getattr", "setattr", "hasattr"):
-                names = [part.value for part in node.args if isinstance(part, ast.Constant) and isinstance(part.value, str)]
+                names = [
+                    part.value
+                    for part in node.args
+                    if isinstance(part, ast.Constant) and isinstance(part.value, str)
+                ]
             for name in names:
                 if is_private(name) and name not in own[wing(path)]:
                     yield f"{path.relative_to(ROOT)}:{node.lineno}: {name}"
@@ -172,7 +192,9 @@ def arrows() -> dict[str, set[str]]:
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, ast.ImportFrom) and node.module and not node.level:
                 found[name] |= {to for alias in node.names if (to := f"{node.module}.{alias.name}") in names}
-                if node.module in names and not all(f"{node.module}.{alias.name}" in names for alias in node.names):
+                if node.module in names and not all(
+                    f"{node.module}.{alias.name}" in names for alias in node.names
+                ):
                     found[name].add(node.module)
             elif isinstance(node, ast.Import):
                 found[name] |= {alias.name for alias in node.names if alias.name in names}
@@ -252,7 +274,9 @@ print(json.dumps({
 def journeys() -> dict[str, int]:
     """Files, calls and crossings of files of the first fit, encode and decode of integers, and modules that these load."""
     for _ in range(2):  # the first may compile kernels, which loads more than the journeys themselves
-        done = subprocess.run([sys.executable, "-c", _JOURNEYS], capture_output=True, text=True, cwd=ROOT, check=True)
+        done = subprocess.run(
+            [sys.executable, "-c", _JOURNEYS], capture_output=True, text=True, cwd=ROOT, check=True
+        )
     figures = json.loads(done.stdout)
     files = [pathlib.Path(file) for file in figures.pop("files")]
     n_tokens = sum(concepts_of(file)["tokens"] for file in files)
@@ -265,7 +289,9 @@ def surface() -> dict[str, int]:
 
     classes = ubpe_numba.BPE, ubpe_numba.UBPE, ubpe_numba.WordPiece
     found = {"names of the package": len(ubpe_numba.__all__)}
-    found |= {f"names of {cls.__name__}": sum(not name.startswith("_") for name in dir(cls)) for cls in classes}
+    found |= {
+        f"names of {cls.__name__}": sum(not name.startswith("_") for name in dir(cls)) for cls in classes
+    }
     most = max(len(inspect.signature(cls).parameters) for cls in (*classes, ubpe_numba.UBPEClassic))
     found["parameters of a constructor"] = most
     found["lines of help(BPE)"] = pydoc.render_doc(ubpe_numba.BPE, renderer=pydoc.plaintext).count("\n")
@@ -275,7 +301,11 @@ def surface() -> dict[str, int]:
 
 def measured() -> dict[str, float]:
     """Every figure that has a budget."""
-    more = {"circles of modules": len(circles()), "layers": layers(), "phrases to reword": sum(1 for _ in phrases())}
+    more = {
+        "circles of modules": len(circles()),
+        "layers": layers(),
+        "phrases to reword": sum(1 for _ in phrases()),
+    }
     kinds = Counter("long" if ": long: " in line else "phrase" for line in prose.stumbling())
     more |= {"phrases to stumble over": kinds["phrase"], "sentences of more than 30 words": kinds["long"]}
     return {**concepts(), **journeys(), **more, **surface()}

@@ -70,7 +70,9 @@ class _Reader(HTMLParser):
         for name, value in given.items():
             if (tag, name) in _LOADED:
                 self.page.loaded += (
-                    [part.split()[0] for part in value.split(",") if part.split()] if name == "srcset" else [value]
+                    [part.split()[0] for part in value.split(",") if part.split()]
+                    if name == "srcset"
+                    else [value]
                 )
             elif (tag, name) in _LINKED:
                 self.page.linked.append(value)
@@ -100,4 +102,8 @@ def read_page(text: str) -> Page:
 def pages(site: pathlib.Path) -> dict[str, Page]:
     """All pages by their path in the site, but for those of asv, which loads its scripts from other hosts."""
     paths = {path.relative_to(site).as_posix(): path for path in sorted(site.rglob("*.html"))}
-    return {name: read_page(path.read_text(encoding="utf-8")) for name, path in paths.items() if not name.startswith("history/")}
+    return {
+        name: read_page(path.read_text(encoding="utf-8"))
+        for name, path in paths.items()
+        if not name.startswith("history/")
+    }

@@ -3,13 +3,24 @@
 from random import Random
 
 CHARACTERS = [*"abc ", "é", "б", "ж", "中", "丸", "日", "本", "ࠀ", "\U0001f600", "\U0001f601"]  # noqa: RUF001
-STRAY = [b"\xff", b"\x80", b"\xe4", b"\xe4\xb8", b"\xb8\xad", b"\xc0\x80", b"\xe0\x83\xa9", b"\xed\xa0\x80", b"\xad\xe4"]
+STRAY = [
+    b"\xff",
+    b"\x80",
+    b"\xe4",
+    b"\xe4\xb8",
+    b"\xb8\xad",
+    b"\xc0\x80",
+    b"\xe0\x83\xa9",
+    b"\xed\xa0\x80",
+    b"\xad\xe4",
+]
 
 
 def vocabulary(rng: Random, byte_ids: list[int]) -> list[tuple[int, int]]:
     """Pairs in order of creation, most of them met in words, so that tokens are parts of characters, characters and words.
 
-    Pairs come from other orders of merging too, so that some tokens do not encode to themselves, or two have the same bytes.
+    Pairs come from other orders of merging too, so that some tokens do not encode to themselves, or two have
+    the same bytes.
     """
     pairs: list[tuple[int, int]] = []
     known: set[tuple[int, int]] = set()

@@ -52,7 +52,10 @@ def piped(*arguments: str, given: bytes) -> tuple[int, bytes, bytes]:
 
 def write_ints(name: str, docs: list[list[int]], dtype: str = "int16") -> list[str]:
     """Documents of integers in a file of the format that its suffix tells; the options that reading it needs."""
-    values, offsets = np.array([i for doc in docs for i in doc], dtype), np.cumsum([0] + [len(doc) for doc in docs])
+    values, offsets = (
+        np.array([i for doc in docs for i in doc], dtype),
+        np.cumsum([0] + [len(doc) for doc in docs]),
+    )
     path = pathlib.Path(name)
     match path.suffix:
         case ".jsonl":

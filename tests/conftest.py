@@ -11,20 +11,25 @@ import pytest
 
 from ubpe_numba import BPE, UBPE, UBPEClassic
 
-# properties with 60 examples, with UBPE_FULL=1 as many as are worth a machine's time, or with as many as are said: the same in
-# each run, so that what fails is the change, or others each time with --hypothesis-profile=random
+# properties with 60 examples, with UBPE_FULL=1 as many as are worth a machine's time, or with as many as are
+# said: the same in each run, so that what fails is the change, or others each time with
+# --hypothesis-profile=random
 _EXAMPLES = int(os.environ.get("UBPE_EXAMPLES", 100 if os.environ.get("UBPE_FULL") == "1" else 60))
 for _name in ("default", "random"):
-    _settings = hypothesis.settings(deadline=None, print_blob=True, max_examples=_EXAMPLES, derandomize=_name == "default")
+    _settings = hypothesis.settings(
+        deadline=None, print_blob=True, max_examples=_EXAMPLES, derandomize=_name == "default"
+    )
     hypothesis.settings.register_profile(_name, _settings)
 hypothesis.settings.load_profile("default")
 
-if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as under nohup; tests press Ctrl-C, in processes of their own too
+# as under nohup; tests press Ctrl-C, in processes of their own too
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-#: Files and functions that are run with UBPE_FULL=1, or where their file is named: what only another release of numba, Unicode or
-#: another library changes, what examples for other libraries print, and long ones, machines that are lost in every way there is,
-#: processes that are killed, race for a cold cache or have too little memory, Ctrl-C in every call, memory beside arrays.
+#: Files and functions that are run with UBPE_FULL=1, or where their file is named: what only another release
+#: of numba, Unicode or another library changes, what examples for other libraries print, and long ones,
+#: machines that are lost in every way there is, processes that are killed, race for a cold cache or have too
+#: little memory, Ctrl-C in every call, memory beside arrays.
 FULL = {
     "tests/test_interrupts.py": ("test_ctrl_c",), "tests/test_guard_pages.py": ("",),
     "tests/test_process.py": (
@@ -77,7 +82,9 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
     config.option.loadscopereorder = False
     scheduler: Any = LoadFileScheduling(config, log)
-    scheduler._split_scope = lambda nodeid: "distributed" if "distributed/" in nodeid else nodeid.partition("::")[0]
+    scheduler._split_scope = lambda nodeid: (
+        "distributed" if "distributed/" in nodeid else nodeid.partition("::")[0]
+    )
     return scheduler
 
 

@@ -1,8 +1,8 @@
 """The net under changes of structure: hashes of what fits, encodings, decodings and files give on drawn inputs.
 
-Only public calls are used, but for the sizes that force small shards, sweeps and sorted counting. `python tests/digests.py`
-compares them with the table that `digests.json` holds; with `--write` it replaces the file, which is right only where results are
-meant to change. It takes some seconds with a warm cache of kernels.
+Only public calls are used, but for the sizes that force small shards, sweeps and sorted counting. `python
+tests/digests.py` compares them with the table that `digests.json` holds; with `--write` it replaces the file,
+which is right only where results are meant to change. It takes some seconds with a warm cache of kernels.
 """
 
 import contextlib
@@ -38,7 +38,9 @@ def digest(*values: Any) -> str:
             whole = value.compact()
             found.update(whole.values.tobytes() + whole.offsets.tobytes())
         elif isinstance(value, np.ndarray):
-            found.update(np.ascontiguousarray(np.round(value, 9) if value.dtype.kind == "f" else value).tobytes())
+            found.update(
+                np.ascontiguousarray(np.round(value, 9) if value.dtype.kind == "f" else value).tobytes()
+            )
         elif isinstance(value, (tuple, list)) and any(isinstance(part, np.ndarray) for part in value):
             found.update(digest(*value).encode())
         else:
@@ -96,7 +98,9 @@ def learned(tok: Any) -> str:
     found = tok._model.vocabulary
     history = getattr(tok, "history_", None)
     lengths = () if history is None else (history.lengths,)
-    return digest(tok.fingerprint, found.merges, found.counts, found.document_frequencies, found.weights, *lengths)
+    return digest(
+        tok.fingerprint, found.merges, found.counts, found.document_frequencies, found.weights, *lengths
+    )
 
 
 def fits(seed: int, ties: str, classic: bool, marked: bool) -> str:
@@ -148,7 +152,9 @@ def ranked(seed: int) -> str:
     """Encoding by merge rank: batches, single documents twice, dropout, batch rule, spans, decoding."""
     size, docs = corpus(seed)
     tok = BPE(size + 60, alphabet=size).fit(docs, progress=False)
-    batch = UBPEClassic(size + 60, alphabet=size, n_candidates=7, rules=FitRules(encode="batch")).fit(docs, progress=False)
+    batch = UBPEClassic(size + 60, alphabet=size, n_candidates=7, rules=FitRules(encode="batch")).fit(
+        docs, progress=False
+    )
     given = others(seed)
     ids = tok.encode_batch(given)
     spans = tok.spans(given)
@@ -175,7 +181,10 @@ def paths(seed: int) -> str:
         if objective in ("additive", "likelihood"):
             found.append(tok.encode_batch(given, sample=0.3, seed=5))
     more = BPE(size + 20, alphabet=size).fit(docs, progress=False).fit_more(given, size + 50, progress=False)
-    found += [learned(more), learned(UBPE(size + 30, alphabet=size, rules=FitRules(order="idf")).fit(docs, progress=False))]
+    found += [
+        learned(more),
+        learned(UBPE(size + 30, alphabet=size, rules=FitRules(order="idf")).fit(docs, progress=False)),
+    ]
     return digest(*found)
 
 
@@ -193,7 +202,11 @@ def whole(seed: int) -> str:
     size, docs = corpus(seed)
     given, found = others(seed), []
     symbols = Preprocessing(mirror={0: 1}), Preprocessing(mirror={}), Preprocessing(runs=[0])
-    options: dict[Any, dict[str, Any]] = {BPE: {}, UBPEClassic: {"n_candidates": 4}, UBPE: {"objective": "shortest"}}
+    options: dict[Any, dict[str, Any]] = {
+        BPE: {},
+        UBPEClassic: {"n_candidates": 4},
+        UBPE: {"objective": "shortest"},
+    }
     ways = [(cls, way, None) for cls in options for way in symbols]
     for cls, preprocessing, frame in [*ways, (BPE, None, 4), (UBPE, None, 4)]:
         for way in ((1, 1024, 10**9), (7, 1024, 1000)):
@@ -201,7 +214,13 @@ def whole(seed: int) -> str:
                 tok = cls(size + 40, alphabet=size, preprocessing=preprocessing, n_threads=2, **options[cls])
                 tok.fit(docs, progress=False, **({"frame": frame} if frame else {}))
             ids = tok.encode_batch(given)
-            found += [learned(tok), ids, tok.decode_batch(ids), *[tok.encode(doc) for doc in given[:9]], tok.spans(given).starts]
+            found += [
+                learned(tok),
+                ids,
+                tok.decode_batch(ids),
+                *[tok.encode(doc) for doc in given[:9]],
+                tok.spans(given).starts,
+            ]
             found += [tok.count(given), *(streamed(tok, given[2]) if frame and cls is BPE else ())]
     return digest(*found)
 
@@ -211,7 +230,9 @@ def signals(representation: str) -> str:
     rng = np.random.default_rng(3)
     walks = [np.cumsum(rng.integers(-3, 4, n)).astype(float) for n in (700, 401, 35, 900)]
     walks[1][30:40] = np.nan
-    tok = SignalTokenizer(120, max_error=2, representation=representation, n_threads=2).fit(walks, low=-120, high=120)
+    tok = SignalTokenizer(120, max_error=2, representation=representation, n_threads=2).fit(
+        walks, low=-120, high=120
+    )
     ids = tok.encode_batch(walks)
     return digest(ids, *tok.decode_batch(ids), *[tok.encode(walk) for walk in walks])
 
@@ -231,7 +252,10 @@ def words(pattern: str) -> str:
     lines = whole.decode().split("\n")
     tok = BPE.for_text(600, pretokenizer=pattern, special_tokens=["<end>"]).fit(lines, progress=False)
     odd = ["", "a<end>b", "\u00e9\u4e2d\U0001f600  x", "ill \ud800", "a" * 300, "12 345.67\r\n\t"]
-    ends = [part.encode() for part in ("\u56fd", "\u3042", "\U0001f600", "\u0301", "'LL", " ", "\n", "\t\r", "9", "Az", "!?")]
+    ends = [
+        part.encode()
+        for part in ("\u56fd", "\u3042", "\U0001f600", "\u0301", "'LL", " ", "\n", "\t\r", "9", "Az", "!?")
+    ]
     rng, parts = Random(pattern), [*ends, *(part[:n] for part in ends[:4] for n in (1, 2)), b"\x80", b"\xff"]
     hostile = [b"".join(rng.choices(parts, k=n)) for n in (3, 20, 70, 300) for _ in range(60)]
     ids = tok.encode_batch(odd, allowed_special="all", return_offsets=True)

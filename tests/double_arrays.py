@@ -15,7 +15,8 @@ def charsmap(rules: dict[str, str]) -> bytes:
         texts += text.encode() + b"\0"
     nodes = sorted({key[:n] for key in values for n in range(len(key) + 1)} | {b""})
     block = {node: 256 * (i + 1) for i, node in enumerate(nodes)}  # where a node's units are, at block ^ byte
-    units = [1 << 8 - 8 | 0xFF] * (256 * (len(nodes) + 1))  # the label 0xff: leads nowhere, since no UTF-8 has it
+    # the label 0xff: leads nowhere, since no UTF-8 has it
+    units = [1 << 8 - 8 | 0xFF] * (256 * (len(nodes) + 1))
 
     def offset(at: int, to: int) -> int:
         return (at ^ to) >> 8 << 10 | 1 << 9  # the form for large offsets, in steps of 256

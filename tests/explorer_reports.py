@@ -25,7 +25,9 @@ VERSES = [
 def unpacked(made: dict[str, Any]) -> np.ndarray:
     """The array that `packed` of the page was given, in the type that it chose."""
     dtype = np.dtype("<" + made["t"])
-    planes = np.frombuffer(zlib.decompress(base64.b64decode(made["d"])), np.uint8).reshape(dtype.itemsize, made["n"])
+    planes = np.frombuffer(zlib.decompress(base64.b64decode(made["d"])), np.uint8).reshape(
+        dtype.itemsize, made["n"]
+    )
     array = np.ascontiguousarray(planes.T).view(dtype).reshape(made["n"])
     return np.cumsum(array, dtype=dtype) if made["c"] else array
 
@@ -43,10 +45,14 @@ class Made(NamedTuple):
         """The ids by each segmentation, in the order of the page."""
         options = {"allowed_special": "all", "disallowed_special": "none"}
         cutters = segmentations_of(self.tok)
-        return {name: cutter.encode_batch(self.docs, self.offsets, **options) for name, cutter in cutters.items()}
+        return {
+            name: cutter.encode_batch(self.docs, self.offsets, **options) for name, cutter in cutters.items()
+        }
 
 
-def made(path: pathlib.Path, tok: Any, docs: Any, offsets: Any = None, unit: str = "", **options: Any) -> Made:
+def made(
+    path: pathlib.Path, tok: Any, docs: Any, offsets: Any = None, unit: str = "", **options: Any
+) -> Made:
     """A report at a path."""
     explore(tok, docs, path, offsets=offsets, progress=False, **options)
     return Made(path, tok, docs, offsets, unit)
@@ -57,7 +63,9 @@ def of_kind(name: str, folder: pathlib.Path) -> Made:
     given = {"ecg": ecg, "text": text, "dna": dna, "notes": notes}[name]()
     unit = {"ecg": "sample", "text": "byte", "dna": "base", "notes": "note"}[name]
     kind = name if name in ("dna", "notes") else "auto"
-    return made(folder / f"{name}.html", *given, unit=unit, kind=kind, title=HOSTILE if name == "ecg" else name)
+    return made(
+        folder / f"{name}.html", *given, unit=unit, kind=kind, title=HOSTILE if name == "ecg" else name
+    )
 
 
 def ecg() -> tuple[UBPE, np.ndarray, np.ndarray]:
@@ -70,7 +78,9 @@ def ecg() -> tuple[UBPE, np.ndarray, np.ndarray]:
 
 def text() -> tuple[BPE, list[str]]:
     """Verses with what is hostile in them, and a tokenizer of text with a special token."""
-    return BPE.for_text(340, special_tokens=["<|end|>"]).fit([v.replace("<|end|>", "") for v in VERSES], progress=False), VERSES
+    return BPE.for_text(340, special_tokens=["<|end|>"]).fit(
+        [v.replace("<|end|>", "") for v in VERSES], progress=False
+    ), VERSES
 
 
 def dna() -> tuple[BPE, np.ndarray, np.ndarray]:

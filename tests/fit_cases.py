@@ -23,7 +23,9 @@ def corpora(draw: st.DrawFn) -> tuple[list[list[int]], int]:
     period = st.lists(symbol, min_size=1, max_size=4)
     periodic = st.builds(lambda p, n: (p * n)[:n], period, st.integers(0, 80))
     single = st.builds(lambda s, n: [s] * n, symbol, st.integers(0, 70))
-    nature = draw(st.sampled_from([random_document, periodic, single, st.one_of(st.just([]), random_document)]))
+    nature = draw(
+        st.sampled_from([random_document, periodic, single, st.one_of(st.just([]), random_document)])
+    )
     return draw(st.lists(nature, max_size=8)), size
 
 
@@ -32,7 +34,8 @@ def merges(tokenizer: UBPE | UBPEClassic | BPE) -> list[tuple[int, int, int, int
     assert v.merges is not None
     n = v.n_alphabet
     return [
-        (int(a), int(b), int(c), int(d)) for (a, b), c, d in zip(v.merges, v.counts[n:], v.document_frequencies[n:], strict=True)
+        (int(a), int(b), int(c), int(d))
+        for (a, b), c, d in zip(v.merges, v.counts[n:], v.document_frequencies[n:], strict=True)
     ]
 
 

@@ -13,7 +13,16 @@ import numpy as np
 from ubpe_numba.formats.export_check import TEXTS
 
 END = "<|endoftext|>"
-MIXED = [*TEXTS, "", " ", "\n\n", "naïve café ﬁ", "\U0001d518\U0001d52b 한국어 हिन्दी", "a" * 300, "=" * 80 + "\n" * 20]
+MIXED = [
+    *TEXTS,
+    "",
+    " ",
+    "\n\n",
+    "naïve café ﬁ",
+    "\U0001d518\U0001d52b 한국어 हिन्दी",
+    "a" * 300,
+    "=" * 80 + "\n" * 20,
+]
 
 
 def english() -> list[str]:
@@ -22,15 +31,22 @@ def english() -> list[str]:
     if os.environ.get("UBPE_BENCH_DATA") and path.exists():
         text = gzip.decompress(path.read_bytes())[:400_000].decode("utf-8", "replace")
     else:
-        text = "".join(pathlib.Path(sysconfig.get_paths()["stdlib"], name).read_text() for name in ("argparse.py", "decimal.py"))
+        text = "".join(
+            pathlib.Path(sysconfig.get_paths()["stdlib"], name).read_text()
+            for name in ("argparse.py", "decimal.py")
+        )
     return text.splitlines(keepends=True)
 
 
 def same(a: Any, b: Any, docs: Any) -> None:
-    assert np.array_equal(a._model.vocabulary.merges, b._model.vocabulary.merges) and a._model.alphabet == b._model.alphabet
+    assert (
+        np.array_equal(a._model.vocabulary.merges, b._model.vocabulary.merges)
+        and a._model.alphabet == b._model.alphabet
+    )
     assert a.vocabulary.special == b.vocabulary.special
     ours, theirs = a._model.segmenter.pretokenizer, b._model.segmenter.pretokenizer
-    assert (ours and ours.pattern) == (theirs and theirs.pattern)  # the version of Unicode is that of the other library
+    # the version of Unicode is that of the other library
+    assert (ours and ours.pattern) == (theirs and theirs.pattern)
     assert a.encode_batch(docs).to_lists() == b.encode_batch(docs).to_lists()
 
 

@@ -4,7 +4,19 @@ import struct
 from typing import Any, NamedTuple
 
 U8, I8, U16, I16, U32, I32, F32, BOOL, STRING, ARRAY, U64, I64, F64 = range(13)
-LAYOUTS = {U8: "B", I8: "b", U16: "H", I16: "h", U32: "I", I32: "i", F32: "f", BOOL: "?", U64: "Q", I64: "q", F64: "d"}
+LAYOUTS = {
+    U8: "B",
+    I8: "b",
+    U16: "H",
+    I16: "h",
+    U32: "I",
+    I32: "i",
+    F32: "f",
+    BOOL: "?",
+    U64: "Q",
+    I64: "q",
+    F64: "d",
+}
 PREFIX = "tokenizer.ggml."
 
 
@@ -35,7 +47,9 @@ def _kind(value: Any) -> int:
 
 
 def value_of(value: Any) -> bytes:
-    """The type of a value, and its bytes. Lists are arrays; integers in them are signed, and single ones are not.
+    """The type of a value, and its bytes.
+
+    Lists are arrays; integers in them are signed, and single ones are not.
 
     >>> value_of([1]).hex()
     '0900000005000000010000000000000001000000'
@@ -51,7 +65,9 @@ def value_of(value: Any) -> bytes:
 
 def gguf(fields: list[tuple[str | bytes, Any]], version: int = 3, n_fields: int | None = None) -> bytes:
     """A file of fields, with values, or `bytearray` of what stands behind a name; and a tensor of no substance."""
-    parts = [string(name) + (value if isinstance(value, bytearray) else value_of(value)) for name, value in fields]
+    parts = [
+        string(name) + (value if isinstance(value, bytearray) else value_of(value)) for name, value in fields
+    ]
     n = len(fields) if n_fields is None else n_fields
     return b"GGUF" + struct.pack("<IQQ", version, 1, n) + b"".join(parts)
 

@@ -3,7 +3,8 @@
     guarded(array)                 | pages of the array: 0xA5 ... 0xA5, items | page without any rights |
     guarded(array, end=False)      | page without any rights | items, 0xA5 ... 0xA5 |
 
-The other side of the items is filled, and `intact` tells whether it still is. Where pages cannot be protected, both sides are.
+The other side of the items is filled, and `intact` tells whether it still is. Where pages cannot be
+protected, both sides are.
 """
 
 import ctypes
@@ -37,7 +38,10 @@ class Guarded:
         items[...] = array
         if self._libc is not None:
             for at in (0, page + inner):
-                assert self._libc.mprotect(ctypes.c_void_p(whole.ctypes.data + at), ctypes.c_size_t(page), 0) == 0
+                assert (
+                    self._libc.mprotect(ctypes.c_void_p(whole.ctypes.data + at), ctypes.c_size_t(page), 0)
+                    == 0
+                )
         self._made.append((whole, first, first + array.nbytes))
         return items
 

@@ -4,7 +4,23 @@ import re
 from xml.etree import ElementTree
 
 _SVG = "{http://www.w3.org/2000/svg}"
-_ELEMENTS = {"div", "strong", "table", "tbody", "tr", "th", "td", "br", "svg", "title", "desc", "path", "g", "text", "rect"}
+_ELEMENTS = {
+    "div",
+    "strong",
+    "table",
+    "tbody",
+    "tr",
+    "th",
+    "td",
+    "br",
+    "svg",
+    "title",
+    "desc",
+    "path",
+    "g",
+    "text",
+    "rect",
+}
 _ATTRIBUTES = {
     "style", "scope", "width", "height", "viewBox", "role", "aria-label", "d", "fill", "fill-opacity", "opacity", "font-size",
     "x", "y", "text-anchor", "font-family", "stroke", "stroke-width", "stroke-linejoin",

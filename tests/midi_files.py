@@ -1,7 +1,7 @@
 """Real MIDI files for tests: the documentation's; those of packages that are installed; those in the folder UBPE_MIDI.
 
-`pip download --no-deps --no-binary miditok miditok`, unpacked, is such a folder: MidiTok's own tests have 35 files. The package
-openttd-openmsx of Debian has 31, which are found where it puts them, and music21 has 23.
+`pip download --no-deps --no-binary miditok miditok`, unpacked, is such a folder: MidiTok's own tests have 35
+files. The package openttd-openmsx of Debian has 31, which are found where it puts them, and music21 has 23.
 """
 
 import importlib.util

@@ -32,7 +32,9 @@ def documents(draw: st.DrawFn, size: int, length: int) -> list[list[int]]:
 def named(table: Table) -> tuple[dict[tuple[int, ...], int], dict[int, float]]:
     """The id of each token's symbols, and the idf of each learned id, as references take them."""
     size, pairs, weights = table
-    return {s: i for i, s in enumerate(decode.expand(pairs, size))}, {size + i: w for i, w in enumerate(weights)}
+    return {s: i for i, s in enumerate(decode.expand(pairs, size))}, {
+        size + i: w for i, w in enumerate(weights)
+    }
 
 
 @st.composite

@@ -26,7 +26,14 @@ def look(artist: Any) -> list[Any]:
 def picture_of(axes: Any) -> str:
     """A hash of what is drawn on axes, and of their look."""
     parts = [part for ax in axes for part in (ax, *ax.lines, *ax.patches, *ax.collections, *ax.texts)]
-    lines = [(spine.get_visible(), to_hex(spine.get_edgecolor())) for ax in axes for spine in ax.spines.values()]
-    labels = [text for ax in axes for text in (ax.title, ax._left_title, ax._right_title, ax.xaxis.label, ax.yaxis.label)]
-    written = [(text.get_text(), to_hex(text.get_color()), text.get_fontsize()) for text in labels]  # fonts place them
+    lines = [
+        (spine.get_visible(), to_hex(spine.get_edgecolor())) for ax in axes for spine in ax.spines.values()
+    ]
+    labels = [
+        text
+        for ax in axes
+        for text in (ax.title, ax._left_title, ax._right_title, ax.xaxis.label, ax.yaxis.label)
+    ]
+    # fonts place them
+    written = [(text.get_text(), to_hex(text.get_color()), text.get_fontsize()) for text in labels]
     return digest([look(part) for part in parts], lines, written)

@@ -1,10 +1,10 @@
 """What a process holds beside this library: attributes of modules, of their classes, and of the objects that they hold.
 
-    before = look()
-    ...
-    differences(before, look())     ["numba.core.entrypoints.init_all: <function init_all ...> -> <function ours ...>"]
+    before = look() ... differences(before, look())     ["numba.core.entrypoints.init_all: <function init_all
+    ...> -> <function ours ...>"]
 
-Values are compared by identity; numbers, strings and tuples may be equal instead, since Python makes them anew.
+Values are compared by identity; numbers, strings and tuples may be equal instead, since Python makes them
+anew.
 """
 
 from __future__ import annotations
@@ -42,10 +42,13 @@ def _walk(path: str, value: Any, seen: dict[str, Any], known: set[int], depth: i
     if isinstance(value, type):
         members = vars(value) if is_theirs(value.__module__) else {}
     elif isinstance(value, list | dict | set) and depth:
-        seen[f"{path}()"] = tuple(value.items() if isinstance(value, dict) else value)  # what it holds, not deeper
+        # what it holds, not deeper
+        seen[f"{path}()"] = tuple(value.items() if isinstance(value, dict) else value)
         return
     else:
-        has_members = depth and is_theirs(type(value).__module__) and isinstance(getattr(value, "__dict__", None), dict)
+        has_members = (
+            depth and is_theirs(type(value).__module__) and isinstance(getattr(value, "__dict__", None), dict)
+        )
         members = vars(value) if has_members else {}
     for key, member in list(members.items()):
         _walk(f"{path}.{key}", member, seen, known, depth - 1)
@@ -67,7 +70,11 @@ def classes_of(package: str) -> dict[str, Any]:
     seen: dict[str, Any] = {}
     for name, module in sorted(sys.modules.items()):
         if name.partition(".")[0] == package:
-            for cls in [value for value in vars(module).values() if isinstance(value, type) and value.__module__ == name]:
+            for cls in [
+                value
+                for value in vars(module).values()
+                if isinstance(value, type) and value.__module__ == name
+            ]:
                 seen |= {f"{name}.{cls.__qualname__}.{key}": value for key, value in vars(cls).items()}
     return seen
 
@@ -86,7 +93,9 @@ def differences(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
     changed = []
     for path in sorted({*before, *after}):
         a, b = before.get(path, _MISSING), after.get(path, _MISSING)
-        is_import = path not in before and (isinstance(b, ModuleType) or path.rpartition(".")[0] not in modules)
+        is_import = path not in before and (
+            isinstance(b, ModuleType) or path.rpartition(".")[0] not in modules
+        )
         if not is_import and not _same(a, b):
             changed.append(f"{path}: {str(a)[:80]!r} -> {str(b)[:80]!r}")
     return changed

@@ -31,7 +31,11 @@ class Place(NamedTuple):
 
 
 def cut(
-    docs: Docs, places: Sequence[Place], weights: Sequence[int] | None = None, boundaries: Docs | None = None, plain: bool = False
+    docs: Docs,
+    places: Sequence[Place],
+    weights: Sequence[int] | None = None,
+    boundaries: Docs | None = None,
+    plain: bool = False,
 ) -> tuple[list[Corpus], list[tuple[bool, bool]]]:
     """Documents in parts, and which of these begin with the rest of a document, as for `fit_remotely`.
 
@@ -93,10 +97,16 @@ class Sizes(NamedTuple):
 
 
 def remotely(
-    engine: Any, goes_on: Sequence[tuple[bool, bool]] | None, size: int, plan: Settings, checkpoint: Any = None
+    engine: Any,
+    goes_on: Sequence[tuple[bool, bool]] | None,
+    size: int,
+    plan: Settings,
+    checkpoint: Any = None,
 ) -> tuple[Merges, RemoteText]:
     """The fit of the parts of an engine, symbols 0 to `size` - 1."""
-    return fit_remotely(engine, engine.ask("part"), Alphabet.dense(size), plan, Progress(False), goes_on, checkpoint)
+    return fit_remotely(
+        engine, engine.ask("part"), Alphabet.dense(size), plan, Progress(False), goes_on, checkpoint
+    )
 
 
 def here(corpus: Corpus, size: int, plan: Settings) -> Merges:
@@ -112,7 +122,9 @@ def same(found: Merges, want: Merges) -> None:
     assert np.array_equal(found.occurrences(), want.occurrences())
 
 
-def settings_of(n_tokens: int, n_candidates: int = 1, n_threads: int = 1, n_shards: int | None = 1, **rules: Any) -> Settings:
+def settings_of(
+    n_tokens: int, n_candidates: int = 1, n_threads: int = 1, n_shards: int | None = 1, **rules: Any
+) -> Settings:
     """Settings of a small fit."""
     longest = rules.pop("max_token_length", None) or 2**62
     return Settings(n_tokens, n_candidates, FitRules(**rules), n_threads, longest, n_shards)
@@ -145,12 +157,14 @@ class InProcess:
 class Losing(InProcess):
     """Hosts in this process that share no memory with their driver, and are lost when it is asked for.
 
-    parts: of which hosts are made, again and again; fate: asked before every message with its number, its method and the host,
-    "before": the host is lost before it gets the message, "after": when it has done it; `sent`: method and host of every message,
-    those to lost hosts too.
+    parts: of which hosts are made, again and again; fate: asked before every message with its number, its
+    method and the host, "before": the host is lost before it gets the message, "after": when it has done it;
+    `sent`: method and host of every message, those to lost hosts too.
     """
 
-    def __init__(self, parts: Sequence[Corpus], fate: Callable[[int, str, int], str | None], n_threads: int = 1) -> None:
+    def __init__(
+        self, parts: Sequence[Corpus], fate: Callable[[int, str, int], str | None], n_threads: int = 1
+    ) -> None:
         self.parts, self.fate, self.n_threads = list(parts), fate, n_threads
         self.n_messages = self.n_renewed = 0
         self.sent: list[tuple[str, int]] = []
@@ -194,7 +208,9 @@ def _sent(value: Any) -> Any:
     return pickle.loads(pickle.dumps(value, protocol=5))
 
 
-def chaos(rng: np.random.Generator, rate: float, n_hosts: int, most: int = 30) -> Callable[[int, str, int], str | None]:
+def chaos(
+    rng: np.random.Generator, rate: float, n_hosts: int, most: int = 30
+) -> Callable[[int, str, int], str | None]:
     """A fate by chance: this part of all messages, but the first, and no more than `most` of them, lose their hosts."""
     left = most
 

@@ -14,7 +14,9 @@ SPECIAL = [("<unk>", 0.0, UNKNOWN), ("<s>", 0.0, CONTROL)]
 BYTES = [(f"<0x{byte:02X}>", 0.0, BYTE) for byte in range(256)]
 Piece = tuple[str, float, int]
 LETTERS = "ab▁é"
-FLAGS = st.fixed_dictionaries({name: st.booleans() for name in ("prefix", "suffix", "remove", "escape", "by_bytes")})
+FLAGS = st.fixed_dictionaries(
+    {name: st.booleans() for name in ("prefix", "suffix", "remove", "escape", "by_bytes")}
+)
 TEXTS = st.lists(st.text("ab é▁x😀z\n", max_size=30), min_size=1, max_size=8)
 A_AND_B: list[Piece] = [("a", -1.0, NORMAL), ("b", -2.0, NORMAL), ("ab", -3.0, NORMAL)]
 
@@ -31,7 +33,10 @@ def model(
     charsmap: bytes = b"",
 ) -> bytes:
     """The content of a `.model` file."""
-    rows = [field(1, field(1, name.encode()) + field(2, float(score)) + field(3, type_)) for name, score, type_ in pieces]
+    rows = [
+        field(1, field(1, name.encode()) + field(2, float(score)) + field(3, type_))
+        for name, score, type_ in pieces
+    ]
     trainer = field(3, kind) + field(24, int(suffix)) + field(35, int(by_bytes))
     text = field(2, charsmap) + field(3, int(prefix)) + field(4, int(remove)) + field(5, int(escape))
     return b"".join(rows) + field(2, trainer) + field(3, text)
@@ -52,7 +57,9 @@ def unigrams(draw: st.DrawFn) -> list[Piece]:
     """Pieces with few different scores, some of the user, some unused, and characters that are in pieces but are none."""
     names = draw(st.lists(st.text(LETTERS, min_size=1, max_size=4), min_size=1, max_size=12, unique=True))
     score = st.sampled_from([-1.0, -2.0, -2.5, -3.25])
-    return SPECIAL + [(name, draw(score), draw(st.sampled_from([NORMAL] * 6 + [USER, UNUSED]))) for name in names]
+    return SPECIAL + [
+        (name, draw(score), draw(st.sampled_from([NORMAL] * 6 + [USER, UNUSED]))) for name in names
+    ]
 
 
 @st.composite
@@ -64,5 +71,7 @@ def pairs(draw: st.DrawFn) -> list[Piece]:
         names += [new] if new not in names and len(new) < 9 else []
     words = draw(st.lists(st.text(LETTERS, min_size=2, max_size=3), max_size=2, unique=True))
     scores = draw(st.permutations(range(len(names)))) if draw(st.booleans()) else range(len(names))
-    rows = [(name, -float(score), NORMAL) for name, score in zip(names, scores, strict=True) if name not in words]
+    rows = [
+        (name, -float(score), NORMAL) for name, score in zip(names, scores, strict=True) if name not in words
+    ]
     return SPECIAL + rows + [(word, 0.0, USER) for word in words]

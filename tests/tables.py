@@ -8,10 +8,13 @@ from typing import Any
 import pytest
 
 
-def each(names: str | tuple[str, ...], rows: Iterable[Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def each(
+    names: str | tuple[str, ...], rows: Iterable[Any]
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Run a test for every row of a table, as `pytest.mark.parametrize` does, but as one test with one set of fixtures.
 
-    Below `given`, every example is tried with every row: a row that was drawn as well would come in few of the examples.
+    Below `given`, every example is tried with every row: a row that was drawn as well would come in few of
+    the examples.
     """
     table = list(rows)
     own = [name.strip() for name in names.split(",")] if isinstance(names, str) else list(names)
@@ -30,7 +33,9 @@ def each(names: str | tuple[str, ...], rows: Iterable[Any]) -> Callable[[Callabl
                 if "monkeypatch" in fixtures:
                     fixtures["monkeypatch"].undo()
 
-        others = [parameter for name, parameter in inspect.signature(test).parameters.items() if name not in own]
+        others = [
+            parameter for name, parameter in inspect.signature(test).parameters.items() if name not in own
+        ]
         run.__signature__ = inspect.Signature(others)  # type: ignore[attr-defined]
         return run
 

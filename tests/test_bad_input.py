@@ -51,12 +51,18 @@ def test_one_document() -> None:
         assert len(warned) == 1
         shortest = fitted(UBPE, docs, objective="shortest")
         assert tok.encode(doc).tolist() == shortest.encode(doc).tolist()
-        assert len(tok.encode(doc)) == len(tok.encode_nbest([doc], 1)[0][0][0]) <= len(fitted(BPE, docs).encode(doc))
+        assert (
+            len(tok.encode(doc))
+            == len(tok.encode_nbest([doc], 1)[0][0][0])
+            <= len(fitted(BPE, docs).encode(doc))
+        )
 
 
 def few(weight: float) -> Any:
     """A tokenizer of three tokens of a weight."""
-    return fitted(UBPE, [[0, 1] * 2], 3, n_candidates=1, alphabet=2, objective="shortest").with_objective(np.full(3, weight))
+    return fitted(UBPE, [[0, 1] * 2], 3, n_candidates=1, alphabet=2, objective="shortest").with_objective(
+        np.full(3, weight)
+    )
 
 
 @each("call, last, beyond", [
@@ -71,14 +77,17 @@ def test_the_last_that_is_allowed_is_taken_and_the_next_refused(call: Any, last:
     refuses(ValueError, "expected", call, beyond)
 
 
-@each("text", ["0", "-1", "many", "1.5", "²", "8193", "1" * 30])  # ² is a digit to str.isdigit, but not to int
+# ² is a digit to str.isdigit, but not to int
+@each("text", ["0", "-1", "many", "1.5", "²", "8193", "1" * 30])
 @each("name", ["UBPE_NUM_THREADS", "NUMBA_NUM_THREADS"])
 def test_bad_environment(name: str, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     tok = fitted(UBPE)
     monkeypatch.delenv("UBPE_NUM_THREADS", raising=False)
     monkeypatch.setenv(name, text)
     for call in (lambda: fitted(UBPE), lambda: tok.encode([0, 1])):
-        refuses(ValueError, f"^environment variable {name}: expected an integer in 1..8192, got '{text}'", call)
+        refuses(
+            ValueError, f"^environment variable {name}: expected an integer in 1..8192, got '{text}'", call
+        )
     tok.set_params(n_threads=1).encode([0, 1])  # the argument goes first
 
 
@@ -104,7 +113,11 @@ def test_a_failing_iterator_leaves_the_tokenizer_as_it_was(cls: Any) -> None:
 
     tok, unfitted = fitted(cls), cls()
     before = tok.fingerprint
-    for call in (lambda: tok.fit(docs(), progress=False), lambda: tok.encode_batch(docs()), lambda: unfitted.fit(docs())):
+    for call in (
+        lambda: tok.fit(docs(), progress=False),
+        lambda: tok.encode_batch(docs()),
+        lambda: unfitted.fit(docs()),
+    ):
         refuses(OSError, "disk on fire", call)
     assert tok.fingerprint == before
     refuses(NotFittedError, "no vocabulary yet", unfitted.encode, [0])

@@ -20,7 +20,8 @@ from ubpe_numba.coding.plan import EncodeOptions
 _FIELDS = ("Parameters", "Other Parameters", "Attributes", "Returns", "Yields", "Raises", "Warns")
 _MOST_WORDS = 9  # of the name and the type of a field
 _SHORT = 15  # lines of a docstring that says in its first ones what is returned
-_AS_FOR = re.compile(r"\b[Aa]s for `\w+")  # "arguments as for `encode`": then there may be no Parameters section
+# "arguments as for `encode`": then there may be no Parameters section
+_AS_FOR = re.compile(r"\b[Aa]s for `\w+")
 
 
 def _members(name: str, home: Any = ubpe_numba) -> dict[str, Any]:
@@ -35,17 +36,23 @@ def _members(name: str, home: Any = ubpe_numba) -> dict[str, Any]:
                 outer = getattr(defined, "__func__", defined)
                 function = inspect.unwrap(outer)
                 if not member.startswith("_") and isinstance(function, (property, type(_members))):
-                    found[f"{cls.__name__}.{member}"] = outer if isinstance(outer, type(_members)) else function
+                    found[f"{cls.__name__}.{member}"] = (
+                        outer if isinstance(outer, type(_members)) else function
+                    )
     return found
 
 
 _PUBLIC = {key: value for name in ubpe_numba.__all__ for key, value in _members(name).items()}
-_PUBLIC |= {f"distributed.{name}": getattr(ubpe_numba.distributed, name) for name in ubpe_numba.distributed.__all__}
+_PUBLIC |= {
+    f"distributed.{name}": getattr(ubpe_numba.distributed, name) for name in ubpe_numba.distributed.__all__
+}
 for _home in (
     ubpe_numba.actions, ubpe_numba.bounds, ubpe_numba.kernels, ubpe_numba.plot, ubpe_numba.signals, ubpe_numba.sklearn,
 ):  # fmt: skip
     _short = _home.__name__.rpartition(".")[2]
-    _PUBLIC |= {f"{_short}.{key}": value for name in _home.__all__ for key, value in _members(name, _home).items()}
+    _PUBLIC |= {
+        f"{_short}.{key}": value for name in _home.__all__ for key, value in _members(name, _home).items()
+    }
 
 
 def _signature(value: Any) -> set[str]:
@@ -53,14 +60,19 @@ def _signature(value: Any) -> set[str]:
     stars = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
     given = inspect.signature(value).parameters.values()
     names = {stars.get(p.kind, "") + p.name for p in given if p.annotation != "Unpack[EncodeOptions]"}
-    options = EncodeOptions.__optional_keys__ if any(p.annotation == "Unpack[EncodeOptions]" for p in given) else set()
+    options = (
+        EncodeOptions.__optional_keys__
+        if any(p.annotation == "Unpack[EncodeOptions]" for p in given)
+        else set()
+    )
     return (names | options) - {"self", "cls"}
 
 
 def problems(value: Any) -> list[str]:
     """What is wrong with the docstring of a class, a function or a property."""
     text = inspect.getdoc(value)
-    if not text or (inspect.isclass(value) and not value.__dict__.get("__doc__")):  # a class inherits that of its base
+    # a class inherits that of its base
+    if not text or (inspect.isclass(value) and not value.__dict__.get("__doc__")):
         return ["there is no docstring"]
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
@@ -78,7 +90,9 @@ def problems(value: Any) -> list[str]:
         found.append("a doctest does not stand under Examples")
     if isinstance(value, property):
         return found
-    documented = {name for p in (*parsed["Parameters"], *parsed["Other Parameters"]) for name in p.name.split(", ")}
+    documented = {
+        name for p in (*parsed["Parameters"], *parsed["Other Parameters"]) for name in p.name.split(", ")
+    }
     if inspect.isclass(value) and not documented:  # one that users do not make by its constructor
         return found
     expected = _signature(value)
@@ -99,8 +113,14 @@ def test_what_a_tokenizer_does_is_shown() -> None:
         function = getattr(value, "fget", value)
         text = str(inspect.getdoc(function))
         another_name = "\n" not in text and _AS_FOR.search(text)  # of one that is shown
-        if inspect.isclass(value) or another_name or not function.__module__.startswith("ubpe_numba.tokenizers."):
+        if (
+            inspect.isclass(value)
+            or another_name
+            or not function.__module__.startswith("ubpe_numba.tokenizers.")
+        ):
             continue
         assert "Examples\n--------" in text, name
-        gives = inspect.signature(function).return_annotation not in (None, "None") and not isinstance(_PUBLIC[name], property)
+        gives = inspect.signature(function).return_annotation not in (None, "None") and not isinstance(
+            _PUBLIC[name], property
+        )
         assert not gives or "Returns\n-------" in text or text.count("\n") < _SHORT, name

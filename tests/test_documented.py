@@ -15,10 +15,15 @@ from ubpe_numba.cli.main import _parser, main
 from ubpe_numba.text.patterns import NAMED
 
 ROOT = pathlib.Path(__file__).parents[1]
-PAGES = {page.relative_to(ROOT).as_posix(): page.read_text("utf-8") for page in (ROOT / "README.md", *ROOT.glob("docs/**/*.md"))}
+PAGES = {
+    page.relative_to(ROOT).as_posix(): page.read_text("utf-8")
+    for page in (ROOT / "README.md", *ROOT.glob("docs/**/*.md"))
+}
 OF_LIBRARY = ("README", "docs/do", "docs/learn", "docs/understand", "docs/explore", "docs/index")
 FENCED = re.compile(r"^```[^\n]*\n.*?^```$", re.DOTALL | re.MULTILINE)
-HELP = "\n".join(command.format_help() for command in _parser()._subparsers._group_actions[0].choices.values())
+HELP = "\n".join(
+    command.format_help() for command in _parser()._subparsers._group_actions[0].choices.values()
+)
 #: Names of other libraries, and data, in backticks.
 FOREIGN = re.findall(
     r"\w+",
@@ -30,7 +35,9 @@ FOREIGN = re.findall(
 def command_lines(text: str) -> Iterator[list[str]]:
     """The calls of `ubpe-numba` in the blocks for a shell, and in backticks."""
     blocks = re.findall(r"^```(?:sh|console)\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
-    lines = "\n".join(blocks).replace("\\\n", " ").splitlines() + re.findall(r"`(ubpe-numba [^`]+)`", FENCED.sub("", text))
+    lines = "\n".join(blocks).replace("\\\n", " ").splitlines() + re.findall(
+        r"`(ubpe-numba [^`]+)`", FENCED.sub("", text)
+    )
     for line in lines:
         words = shlex.split(line.removeprefix("$ "), comments=True)
         if words[:1] == ["ubpe-numba"] and not {"COMMAND", "...", "--help"} & {*words}:
@@ -51,7 +58,9 @@ def known_names() -> set[str]:
                 getattr(public, "__init__", None),
                 *(getattr(public, name) for name in dir(public) if name[0] != "_" or name == "__call__"),
             ):
-                text = (inspect.getdoc(member) or "") + (str(inspect.signature(member)) if hasattr(member, "__code__") else "")
+                text = (inspect.getdoc(member) or "") + (
+                    str(inspect.signature(member)) if hasattr(member, "__code__") else ""
+                )
                 names.update(re.findall(r"\b\w+(?= ?[:,=)])|\w+_\b", text))
     return names
 
@@ -73,7 +82,11 @@ def test_command_lines_run_and_print_what_the_page_shows(
     for words in command_lines(PAGES[page]):
         if words[0] != "verify":
             assert main(words) == 0, words
-            shown = re.search(rf"<!-- output of {re.escape(shlex.join(words))} -->\n```text\n(.*?)```", PAGES[page], re.DOTALL)
+            shown = re.search(
+                rf"<!-- output of {re.escape(shlex.join(words))} -->\n```text\n(.*?)```",
+                PAGES[page],
+                re.DOTALL,
+            )
             assert not shown or shown[1] == capsys.readouterr().out
 
 

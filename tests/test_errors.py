@@ -27,7 +27,8 @@ HOSTILE: list[Any] = [
     int("9" * 4000), -(10**4000), ["y" * N] * 50, {"k" * N: "v" * N}, {"type": "t" * N}, 1e300,
 ]  # fmt: skip
 VALUES = st.recursive(
-    st.text() | st.binary() | st.integers() | st.none(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)
+    st.text() | st.binary() | st.integers() | st.none(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
 )
 
 
@@ -54,17 +55,31 @@ def test_what_is_long_is_cut() -> None:
     assert quoted("a" * 81) == "'" + "a" * 76 + "..." and quoted("a" * 78) == repr("a" * 78)
     assert quoted(b"\0" * N) == "b'" + r"\x00" * 18 + r"\x0..."
     assert "Odd" in quoted(Odd()) and len(quoted(Odd())) <= 80 and quoted(-(10**5000)) == "<int>"
-    assert quoted(Long()) == "long" * 19 + "l..." and quoted([[[[[1]]]]]) == "[[[[[...]]]]]" and quoted(np.str_("a")) == "'a'"
+    assert (
+        quoted(Long()) == "long" * 19 + "l..."
+        and quoted([[[[[1]]]]]) == "[[[[[...]]]]]"
+        and quoted(np.str_("a")) == "'a'"
+    )
     assert shortened(ValueError("e" * 300)) == "e" * 197 + "..."
     assert listed(["a"] * 7) == "'a', 'a', 'a', 'a', 'a', 'a', ..." and len(listed(["a" * N] * N)) < 300
 
 
 def replaced(document: Any) -> Iterator[Any]:
     """The document with each of its values, and each of its keys, replaced by something hostile."""
-    rows = [*document.items()] if isinstance(document, dict) else [*enumerate(document)] if isinstance(document, list) else []
+    rows = (
+        [*document.items()]
+        if isinstance(document, dict)
+        else [*enumerate(document)]
+        if isinstance(document, list)
+        else []
+    )
     for key, value in rows[:9]:
         for other in (*replaced(value), *HOSTILE[::3]):
-            yield [*document[:key], other, *document[key + 1 :]] if isinstance(document, list) else {**document, key: other}
+            yield (
+                [*document[:key], other, *document[key + 1 :]]
+                if isinstance(document, list)
+                else {**document, key: other}
+            )
         if isinstance(document, dict):
             yield {HOSTILE[0] if name == key else name: part for name, part in document.items()}
 
@@ -95,7 +110,11 @@ STEPS = {
         ],
     },
     "decoder": {"type": "ByteFallback"},
-    "post_processor": {"type": "TemplateProcessing", "single": [{"Sequence": {"id": "A", "type_id": 0}}], "special_tokens": {}},
+    "post_processor": {
+        "type": "TemplateProcessing",
+        "single": [{"Sequence": {"id": "A", "type_id": 0}}],
+        "special_tokens": {},
+    },
 }
 
 
@@ -108,15 +127,45 @@ def documents(folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     yield "own UBPEClassic", json.loads((folder / "m.json").read_text())
     yield "hugging face", json.loads(export(text_model(BPE), "tokenizer.json", unk_token=False))
     added = [{"id": 7, "content": "<s>", "special": True, "normalized": False}]
-    pairs = {"type": "BPE", "vocab": {"a": 0, "b": 1, "ab": 2}, "merges": [["a", "b"]], "unk_token": None, "dropout": None}
+    pairs = {
+        "type": "BPE",
+        "vocab": {"a": 0, "b": 1, "ab": 2},
+        "merges": [["a", "b"]],
+        "unk_token": None,
+        "dropout": None,
+    }
     yield "hugging face steps", {"model": pairs, "added_tokens": added, **STEPS}
-    yield "unigram", {"model": {"type": "Unigram", "unk_id": 0, "vocab": [["<unk>", 0.0], ["a", -1.0]]}, "added_tokens": added}
-    pieces = {"type": "WordPiece", "unk_token": "[UNK]", "vocab": {"[UNK]": 0, "a": 1}, "continuing_subword_prefix": "##"}
+    yield (
+        "unigram",
+        {
+            "model": {"type": "Unigram", "unk_id": 0, "vocab": [["<unk>", 0.0], ["a", -1.0]]},
+            "added_tokens": added,
+        },
+    )
+    pieces = {
+        "type": "WordPiece",
+        "unk_token": "[UNK]",
+        "vocab": {"[UNK]": 0, "a": 1},
+        "continuing_subword_prefix": "##",
+    }
     words = {"normalizer": {"type": "BertNormalizer"}, "pre_tokenizer": {"type": "BertPreTokenizer"}}
     yield "words", {"model": {**pieces, "max_input_chars_per_word": 100}, **words, "added_tokens": added}
     vocab = [{"rank": i, "token_bytes": "YQ==" if i == 97 else "AA==", "token_str": "a"} for i in range(3)]
-    config = {"pattern": "a+", "num_vocab_tokens": 3, "default_vocab_size": 4, "default_num_special_tokens": 1, "version": "v3"}
-    yield "tekken", {"config": config, "vocab": vocab, "special_tokens": [{"rank": 0, "token_str": "<s>", "is_control": True}]}
+    config = {
+        "pattern": "a+",
+        "num_vocab_tokens": 3,
+        "default_vocab_size": 4,
+        "default_num_special_tokens": 1,
+        "version": "v3",
+    }
+    yield (
+        "tekken",
+        {
+            "config": config,
+            "vocab": vocab,
+            "special_tokens": [{"rank": 0, "token_str": "<s>", "is_control": True}],
+        },
+    )
     yield "dump", json.loads(export(BPE.from_merges([[0, 1]], alphabet=2), "ubpe"))
 
 
@@ -156,7 +205,9 @@ def test_no_message_about_another_file_is_long(tmp_path: Path) -> None:
     for name, data in files:
         (tmp_path / "merges.txt").write_text(merges)
         (tmp_path / name).write_bytes(data)
-        messages.append(said(load, tmp_path / name, n_threads=1, **({"pretokenizer": None} if data[:2] == b"YQ" else {})))
+        messages.append(
+            said(load, tmp_path / name, n_threads=1, **({"pretokenizer": None} if data[:2] == b"YQ" else {}))
+        )
     assert [i for i, message in enumerate(messages) if not message] == []
     assert max(map(len, messages)) <= MOST + len(str(tmp_path)), max(messages, key=len)
 
@@ -165,9 +216,17 @@ def test_no_message_about_another_file_is_long(tmp_path: Path) -> None:
 def test_no_message_about_an_argument_is_long(hostile: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     tok, text = fitted(BPE), text_model(BPE)
     names = [name for name in BPE(3).get_params() if name != "rules"]
-    messages = [said(lambda name=name: BPE(**{"n_tokens": 300, name: hostile}).fit([[0, 1, 0, 1]])) for name in names]
-    messages += [said(lambda name=name: BPE.for_text(**{"n_tokens": 300, name: hostile}).fit(["abab"])) for name in names[2:]]
-    messages += [said(lambda name=name: FitRules(**{name: hostile})) for name in ("ties", "trim", "min_count", "encode")]
+    messages = [
+        said(lambda name=name: BPE(**{"n_tokens": 300, name: hostile}).fit([[0, 1, 0, 1]])) for name in names
+    ]
+    messages += [
+        said(lambda name=name: BPE.for_text(**{"n_tokens": 300, name: hostile}).fit(["abab"]))
+        for name in names[2:]
+    ]
+    messages += [
+        said(lambda name=name: FitRules(**{name: hostile}))
+        for name in ("ties", "trim", "min_count", "encode")
+    ]
     messages += [
         said(tok.encode, hostile), said(tok.encode, [hostile]), said(tok.decode, hostile), said(tok.decode, [hostile]),
         said(tok.fit, hostile), said(tok.fit, [[0, 1]], memory_limit=hostile), said(tok.fit, [[0, 1]], progress=hostile),

@@ -12,7 +12,9 @@ def test_encoders() -> None:
 def test_fits() -> None:
     done = fuzz_fit.fuzz(600, seed=3)
     assert done.total() == 600
-    assert set(done) == {f"{cls} {way.__name__}" for cls in fuzz_fit.CLASSES for way in (fuzz_fit.plain, *fuzz_fit.WAYS)}
+    assert set(done) == {
+        f"{cls} {way.__name__}" for cls in fuzz_fit.CLASSES for way in (fuzz_fit.plain, *fuzz_fit.WAYS)
+    }
 
 
 def test_bounds_refinements_and_words_of_text() -> None:

@@ -45,14 +45,19 @@ def test_cutting_stays_within_its_arrays(pattern: str) -> None:
     kernel, classes = kernel_of(pattern)
     for n in SIZES:
         data = text_of(rng, n)
-        begin = rng.choice([0, 0, 1, 3, 7]) if n > 7 else 0  # documents in the middle of an array, at odd places
+        # documents in the middle of an array, at odd places
+        begin = rng.choice([0, 0, 1, 3, 7]) if n > 7 else 0
         stop = n - rng.choice([0, 0, 1, 63]) if n > 70 else n
         want = begin + np.cumsum([len(s) for s in reference.split(data[begin:stop], pattern)], dtype=np.int64)
         for end in (True, False):
             guard = Guarded()
             values, offsets = guard(array(data), end), guard(np.array([begin, stop]), end)
             room = max(1, rng.choice([1, 3, want.size, want.size + 1, stop - begin + 1]))
-            state, ends, table = guard(np.array([0, begin]), end), guard(np.zeros(room, np.int64), end), guard(classes, end)
+            state, ends, table = (
+                guard(np.array([0, begin]), end),
+                guard(np.zeros(room, np.int64), end),
+                guard(classes, end),
+            )
             found: list[int] = []
             while (got := kernel(values, offsets, table, state, ends)) == room:
                 found += ends.tolist()
@@ -60,20 +65,62 @@ def test_cutting_stays_within_its_arrays(pattern: str) -> None:
 
 
 #: Bytes of words that encoding treats apart.
-LENGTHS = [1, 2, 7, 8, 9, 14, 15, 16, 17, 24, 31, 32, 47, 48, 49, 62, 63, 64, 65, 95, 96, 97, 125, 126, 127, 128, 129, 4000]
+LENGTHS = [
+    1,
+    2,
+    7,
+    8,
+    9,
+    14,
+    15,
+    16,
+    17,
+    24,
+    31,
+    32,
+    47,
+    48,
+    49,
+    62,
+    63,
+    64,
+    65,
+    95,
+    96,
+    97,
+    125,
+    126,
+    127,
+    128,
+    129,
+    4000,
+]
 
 
 def words_of(rng: Random, n: int) -> list[bytes]:
     """About n words: of letters, of characters and parts of them, of all lengths above."""
     words = [
-        rng.choice([lambda k: b"ab" * k, lambda k: "中é".encode() * k, lambda k: text_of(rng, k), lambda k: b"\x80" * k])(k)[:k]
+        rng.choice(
+            [
+                lambda k: b"ab" * k,
+                lambda k: "中é".encode() * k,
+                lambda k: text_of(rng, k),
+                lambda k: b"\x80" * k,
+            ]
+        )(k)[:k]
         for k in [*rng.choices(LENGTHS[:-1], k=n), rng.choice(LENGTHS)]
     ]
     return words + rng.choices(words, k=n)
 
 
 def encoded_between_guards(
-    tables: Any, stable: np.ndarray, arena: np.ndarray, words: list[bytes], end: bool, buckets: int, lines: int
+    tables: Any,
+    stable: np.ndarray,
+    arena: np.ndarray,
+    words: list[bytes],
+    end: bool,
+    buckets: int,
+    lines: int,
 ) -> list[int]:
     """The ids of words, by kernels whose arrays are exactly as large as they promise to need."""
     guard = Guarded()
@@ -82,14 +129,22 @@ def encoded_between_guards(
     values = guard(array(b"".join(words)), end)
     caches = guard(np.zeros(8 * buckets, np.uint64), end), guard(np.zeros(16 * lines, np.uint64), end)
     word_cache.enter_tokens(
-        guard(arena, end), guard(tables.lengths, end), guard(stable, end), caches[0], guard(np.zeros(4, np.int32))
+        guard(arena, end),
+        guard(tables.lengths, end),
+        guard(stable, end),
+        caches[0],
+        guard(np.zeros(4, np.int32)),
     )
     dead = guard(np.zeros((max(map(len, words)) + 7) // 8 + 1, np.uint8), end)
     out, out_offsets = guard(np.zeros(n + SPARE, np.int32), end), guard(np.zeros(2, np.int64), end)
     state, scratch = guard(np.zeros(3, np.int64), end), guard(np.full(SCRATCH, 2**64 - 1, np.uint64), end)
     rest = (tuple(guard(table, end) for table in tables), caches, scratch, dead, state, out, out_offsets)
     offsets = guard(np.array([0, n]), end)
-    assert encode_words(values, offsets, guard(segments, end), *rest) == len(words) and guard.intact() and not dead.any()
+    assert (
+        encode_words(values, offsets, guard(segments, end), *rest) == len(words)
+        and guard.intact()
+        and not dead.any()
+    )
     return out[: state[1]].tolist()  # type: ignore[no-any-return]
 
 
@@ -102,11 +157,16 @@ def test_encoding_words(seed: int) -> None:
     vocabulary = Vocabulary.from_merges(256, pairs)
     made = tables_of(vocabulary, np.array(byte_ids, np.int32))
     for n in (1, 2, 31, 33, 255, 256, 257, 600):
-        words = words_of(rng, n) if n > 2 else [bytes(rng.choices(b"ab\x80", k=rng.choice(LENGTHS))) for _ in range(n)]
+        words = (
+            words_of(rng, n)
+            if n > 2
+            else [bytes(rng.choices(b"ab\x80", k=rng.choice(LENGTHS))) for _ in range(n)]
+        )
         known = {w: encode_pairs.encode_rank([byte_ids[b] for b in w], merges) for w in set(words)}
         want = [i for w in words for i in known[w]]
         for end in (True, False):
-            sizes = rng.choice([(1, 1), (2, 1), (64, 64)])  # all words in one bucket and one line, or room for most
+            # all words in one bucket and one line, or room for most
+            sizes = rng.choice([(1, 1), (2, 1), (64, 64)])
             assert encoded_between_guards(*made, words, end, *sizes) == want
 
 
@@ -138,8 +198,13 @@ def test_counting_stays_within_its_arrays(end: bool) -> None:
         table, kept = (guard(np.zeros(k, np.int64), end) for k in (counting.ENTRY * 4, 4))
         count, batch = guard(np.zeros(1, np.int64), end), guard(np.zeros(counting.ROOM, np.int64), end)
         done = 0
-        while (done := done + counting.tally(values, segments[done:], weights[done:], table, kept, count, batch)) < n:
-            larger, more = guard(np.zeros(2 * table.size, np.int64), end), guard(np.zeros(2 * kept.size, np.int64), end)
+        while (
+            done := done + counting.tally(values, segments[done:], weights[done:], table, kept, count, batch)
+        ) < n:
+            larger, more = (
+                guard(np.zeros(2 * table.size, np.int64), end),
+                guard(np.zeros(2 * kept.size, np.int64), end),
+            )
             counting.spread(table, larger)
             more[: kept.size] = kept
             table, kept = larger, more

@@ -41,7 +41,8 @@ def test_asyncio() -> None:
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-        assert (await asyncio.to_thread(tok.encode_batch, LARGE)).values.tolist() == large  # beside what still runs
+        # beside what still runs
+        assert (await asyncio.to_thread(tok.encode_batch, LARGE)).values.tolist() == large
 
     asyncio.run(main())
 
@@ -73,7 +74,9 @@ print("end")
 """
 
 
-@pytest.mark.skipif(importlib.util.find_spec("gevent") is None, reason="gevent is not installed: pip install gevent")
+@pytest.mark.skipif(
+    importlib.util.find_spec("gevent") is None, reason="gevent is not installed: pip install gevent"
+)
 def test_gevent() -> None:
     """A fit on two threads waited for ever: its helper, a greenlet, had the only thread of the system."""
     assert python(GREEN) == "end"
@@ -129,7 +132,10 @@ def test_short_documents_take_few_bytes_each() -> None:
     fixed = 1 << 21
     assert allocated(lambda: tok.encode_batch(flat, offsets)) < fixed + 40 * n
     assert allocated(lambda: tok.decode_batch(ids)) < fixed + 40 * n
-    assert allocated(lambda: BPE(300, alphabet=90, n_threads=1).fit(flat, offsets=offsets, progress=False)) < 4 * fixed + 80 * n
+    assert (
+        allocated(lambda: BPE(300, alphabet=90, n_threads=1).fit(flat, offsets=offsets, progress=False))
+        < 4 * fixed + 80 * n
+    )
 
 
 @pytest.mark.parametrize("pretokenizer", ["gpt2", r"\w+|\s"])
@@ -149,7 +155,10 @@ def test_cuts_of_many_texts_are_not_hashed(pretokenizer: str, monkeypatch: pytes
     monkeypatch.setattr(np, "unique", counted)
     tok = BPE.for_text(300, pretokenizer=pretokenizer, known_words=[known], special_tokens=["<s>"])
     tok.fit(texts, boundaries=[[1] if i % 4 == 3 else [] for i in range(3000)], progress=False)
-    assert tok.decode_batch(tok.encode_batch([f"{text}<s>" for text in texts], allowed_special="all"))[7] == texts[7] + "<s>"
+    assert (
+        tok.decode_batch(tok.encode_batch([f"{text}<s>" for text in texts], allowed_special="all"))[7]
+        == texts[7] + "<s>"
+    )
     assert max(hashed, default=0) < 1000
 
 

@@ -1,7 +1,8 @@
 """Ctrl-C in every public call that may take long: KeyboardInterrupt comes, and tokenizers and streams are as they were.
 
-The calls run in a process of their own, this file. Each gets more symbols until it is interrupted before it ends; delays are
-printed. A public name that may take long has a call here, the others are in `QUICK`, with the reason by group.
+The calls run in a process of their own, this file. Each gets more symbols until it is interrupted before it
+ends; delays are printed. A public name that may take long has a call here, the others are in `QUICK`, with
+the reason by group.
 """
 
 import copy
@@ -32,11 +33,30 @@ SIZES = tuple(1 << k for k in (16, 18, 20, 22, 24))  # symbols
 LATE = 5.0  # seconds: a call that needs more is deaf, on the slowest machine; printed are some hundredths
 QUIET: Any = {"progress": False}
 
-#: Public names that no amount of documents makes slow: constructors, views of what is there, and calls of one token.
+#: Public names that no amount of documents makes slow: constructors, views of what is there, and calls of one
+#: token.
 QUICK = {
     "one token or parameter": {
-        *("from_merges", "for_text", "get_params", "set_params", "with_objective", "truncate", "stream", "decode_stream"),
-        *("get_vocab", "token_to_id", "id_to_token", "vocab_size", "vocabulary", "kernels", "is_lossless", "history_"),
+        *(
+            "from_merges",
+            "for_text",
+            "get_params",
+            "set_params",
+            "with_objective",
+            "truncate",
+            "stream",
+            "decode_stream",
+        ),
+        *(
+            "get_vocab",
+            "token_to_id",
+            "id_to_token",
+            "vocab_size",
+            "vocabulary",
+            "kernels",
+            "is_lossless",
+            "history_",
+        ),
     },
     "as long as a model, not as documents": {"save", "load", "export", "warmup", "verify", "fingerprint"},
     "another name of a call that is here": {"transform", "inverse_transform", "fit_transform"},
@@ -73,7 +93,9 @@ class Subjects:
         self.likely = self.ubpe.refine(some, objective="likelihood", **QUIET)
         self.classic = UBPEClassic(1000, 20, alphabet=256).fit(some, **QUIET)
         self.text = BPE.for_text(500).fit([" ".join(words_of(10_000))], **QUIET)
-        self.pieces = WordPiece(["[UNK]", *map(chr, range(97, 123))], preprocessing=Preprocessing("BertPreTokenizer"))
+        self.pieces = WordPiece(
+            ["[UNK]", *map(chr, range(97, 123))], preprocessing=Preprocessing("BertPreTokenizer")
+        )
         self.streams = [self.bpe.stream(), self.bpe.stream(frame=1000), self.bpe.decode_stream()]
         self.streams[0].push(text_of(1000))
         self.again = copy.deepcopy((self.bpe, self.ubpe, self.classic, self.text))  # that are fitted again
@@ -81,7 +103,16 @@ class Subjects:
     def state(self) -> list[Any]:
         """Models with parameters, and what streams hold."""
         found: list[Any] = []
-        for tok in (self.bpe, self.ubpe, self.short, self.likely, self.classic, self.text, self.pieces, *self.again):
+        for tok in (
+            self.bpe,
+            self.ubpe,
+            self.short,
+            self.likely,
+            self.classic,
+            self.text,
+            self.pieces,
+            *self.again,
+        ):
             found += tok.fingerprint, pickle.dumps(tok.get_params())
         return found + [(s._n_chunks, pickle.dumps(s._waiting), s.rest) for s in self.streams[:2]]
 
@@ -193,7 +224,9 @@ def test_every_public_name_is_interrupted_or_quick() -> None:
 
 def test_ctrl_c_is_heard_and_changes_nothing() -> None:
     environment = {**os.environ, "PYTHONPATH": str(pathlib.Path(ubpe_numba.__file__).parents[1])}
-    done = subprocess.run([sys.executable, __file__], env=environment, capture_output=True, text=True, timeout=900, check=False)
+    done = subprocess.run(
+        [sys.executable, __file__], env=environment, capture_output=True, text=True, timeout=900, check=False
+    )
     print(done.stdout)
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()

@@ -29,7 +29,11 @@ def arrays_of(made: Any, depth: int = 4) -> Iterator[np.ndarray]:
     elif (depth and isinstance(made, (dict, tuple, list))) or hasattr(made, "__next__"):
         for part in made.values() if isinstance(made, dict) else made:
             yield from arrays_of(part, depth - 1)
-    if not depth or isinstance(made, (np.ndarray, type)) or not type(made).__module__.startswith("ubpe_numba"):
+    if (
+        not depth
+        or isinstance(made, (np.ndarray, type))
+        or not type(made).__module__.startswith("ubpe_numba")
+    ):
         return
     for name in dir(type(made)):
         found = inspect.getattr_static(type(made), name)
@@ -136,7 +140,9 @@ def test_what_comes_out_may_be_written_to(name: str, way: Callable[[Any, Path], 
 
 
 def test_every_public_name_is_looked_at() -> None:
-    names = {name for cls in (BPE, UBPE, UBPEClassic, WordPiece) for name in dir(cls) if not name.startswith("_")}
+    names = {
+        name for cls in (BPE, UBPE, UBPEClassic, WordPiece) for name in dir(cls) if not name.startswith("_")
+    }
     params = {p for cls in (BPE, UBPE, UBPEClassic, WordPiece) for p in inspect.signature(cls).parameters}
     assert names - params == (GIVES.keys() | OTHERS) & (names | {"history_"}) - {"history_"} - params
 
@@ -147,21 +153,33 @@ TAKES: dict[str, tuple[list[np.ndarray], Callable[..., Any]]] = {
     "documents": ([np.array(doc) for doc in DOCS], lambda *docs: BPE(8).fit([*docs], progress=False)),
     "int32": ([np.array(doc, np.int32) for doc in DOCS], lambda *docs: BPE(8).fit([*docs], progress=False)),
     "flat": ([FLAT, CUTS], lambda flat, cuts: BPE(8).fit(flat, offsets=cuts, progress=False)),
-    "weights of documents": ([np.array([1, 2, 3])], lambda w: BPE(8).fit(DOCS, sample_weight=w, progress=False)),
+    "weights of documents": (
+        [np.array([1, 2, 3])],
+        lambda w: BPE(8).fit(DOCS, sample_weight=w, progress=False),
+    ),
     "Ragged": ([FLAT.astype(np.int32), CUTS], lambda v, c: BPE(8).fit(Ragged(v, c), progress=False)),
     "alphabet": ([np.array([2, 1, 0])], lambda a: BPE(8, alphabet=a).fit(DOCS, progress=False)),
     "merges": ([np.array([[0, 1], [3, 2]])], lambda m: BPE.from_merges(m, 3)),
     "merges of int32": ([np.array([[0, 1], [3, 2]], np.int32)], lambda m: BPE.from_merges(m, 3)),
     "idf": ([np.array([[0, 1], [3, 2]]), np.ones(2)], lambda m, w: BPE.from_merges(m, 3, w)),
     "objective": ([WEIGHTS], lambda w: fitted(UBPE, 6, objective=w)),
-    "objective that is set": ([WEIGHTS], lambda w: fitted(UBPE, 6, objective="additive").set_params(objective=w)),
+    "objective that is set": (
+        [WEIGHTS],
+        lambda w: fitted(UBPE, 6, objective="additive").set_params(objective=w),
+    ),
     "break tokens": ([np.array([1])], lambda b: fitted(BPE, 8, preprocessing=Preprocessing(break_tokens=b))),
     "counts": ([FLAT, CUTS], lambda f, c: count_documents(f, offsets=c)),
     "weights of counts": ([np.array([1, 2, 3])], lambda w: count_documents(DOCS, sample_weight=w)),
     "offsets": ([CUTS], lambda c: Ragged(FLAT.astype(np.int32), c)),
     "lengths": ([np.diff(CUTS)], lambda n: Ragged.from_lengths(FLAT.astype(np.int32), n)),
-    "ids of the identity": ([FLAT.astype(np.int32)], lambda doc: [IDENTITY.encode(doc), IDENTITY.encode_batch([doc])]),
-    "symbols of the identity": ([FLAT.astype(np.int32)], lambda ids: [IDENTITY.decode(ids), IDENTITY.decode_batch([ids])]),
+    "ids of the identity": (
+        [FLAT.astype(np.int32)],
+        lambda doc: [IDENTITY.encode(doc), IDENTITY.encode_batch([doc])],
+    ),
+    "symbols of the identity": (
+        [FLAT.astype(np.int32)],
+        lambda ids: [IDENTITY.decode(ids), IDENTITY.decode_batch([ids])],
+    ),
 }
 
 
@@ -178,7 +196,11 @@ def test_what_was_given_may_be_written_to(name: str) -> None:
     again = pickle.loads(pickle.dumps(made))
     assert look(made) == look(again) == before
     if isinstance(made, Counts):
-        assert not any(array.flags.writeable for found in (made, again) for array in arrays_of((found.flat, found.weights)))
+        assert not any(
+            array.flags.writeable
+            for found in (made, again)
+            for array in arrays_of((found.flat, found.weights))
+        )
 
 
 def test_a_list_of_weights_is_the_tokenizers_own() -> None:

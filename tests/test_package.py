@@ -47,9 +47,13 @@ for name in ubpe_numba._MODULES:
 
 def test_what_arguments_take_is_public() -> None:
     steps = ubpe_numba.text.Normalizer("Lowercase"), ubpe_numba.text.Splitter("WhitespaceSplit")
-    tok = ubpe_numba.WordPiece(["[UNK]", "a"], preprocessing=ubpe_numba.Preprocessing(normalizer=steps[0], pretokenizer=steps[1]))
+    tok = ubpe_numba.WordPiece(
+        ["[UNK]", "a"], preprocessing=ubpe_numba.Preprocessing(normalizer=steps[0], pretokenizer=steps[1])
+    )
     assert tok.encode("a A b").tolist() == [1, 1, 0]
-    text = ubpe_numba.BPE(5, preprocessing=ubpe_numba.Preprocessing(normalizer="Lowercase", pretokenizer=steps[1])).fit(["ab AB"])
+    text = ubpe_numba.BPE(
+        5, preprocessing=ubpe_numba.Preprocessing(normalizer="Lowercase", pretokenizer=steps[1])
+    ).fit(["ab AB"])
     assert text.preprocessing.normalizer == steps[0] and text.preprocessing.pretokenizer is steps[1]
 
 

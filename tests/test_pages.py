@@ -10,7 +10,8 @@ from integrations.conftest import needed
 DOCS = pathlib.Path(__file__).parent.parent / "docs"
 FOLDERS = ("coming_from", "do", "understand")
 PAGES = [page for folder in FOLDERS for page in sorted((DOCS / folder).glob("*.md"))]
-#: Blocks that are run: sessions, whose outputs are compared, and scripts. Other blocks are for a shell, or text.
+#: Blocks that are run: sessions, whose outputs are compared, and scripts. Other blocks are for a shell, or
+#: text.
 BLOCK = re.compile(r"^```(pycon|python)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 WITH_EXAMPLES = [page for page in PAGES if BLOCK.search(page.read_text(encoding="utf-8"))]
 #: What blocks of a page import; where it is missing the page is not run.
@@ -42,7 +43,9 @@ def test_examples_run(page: pathlib.Path, tmp_path: pathlib.Path, monkeypatch: p
             continue
         examples = doctest.DocTestParser().get_doctest(block[2], names, name_of(page), str(page), line)
         report: list[str] = []
-        doctest.DocTestRunner(verbose=False, optionflags=doctest.ELLIPSIS).run(examples, out=report.append, clear_globs=False)
+        doctest.DocTestRunner(verbose=False, optionflags=doctest.ELLIPSIS).run(
+            examples, out=report.append, clear_globs=False
+        )
         assert not report, "".join(report)
         names = examples.globs
 

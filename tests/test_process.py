@@ -67,13 +67,24 @@ class Little(NamedTuple):
     printed: str
 
 
-def start(script: str, cache: pathlib.Path | None = None, path: pathlib.Path = PACKAGE.parent, **extra: str) -> Popen[str]:
+def start(
+    script: str, cache: pathlib.Path | None = None, path: pathlib.Path = PACKAGE.parent, **extra: str
+) -> Popen[str]:
     """Start an interpreter on the prelude and a script, with the cache of this run; warnings are errors, but of forks."""
     drop = ("UBPE_CACHE", "UBPE_CACHE_DIR", "UBPE_NUM_THREADS", "NUMBA_NUM_THREADS", "NUMBA_BOUNDSCHECK")
     environment = {k: v for k, v in os.environ.items() if k not in drop}
     environment |= {"PYTHONPATH": str(path), "UBPE_CACHE_DIR": str(cache or directory())}
     code = PRELUDE + textwrap.dedent(script)
-    command = [sys.executable, "-P", "-W", "error", "-W", "ignore:This process:DeprecationWarning", "-c", code]
+    command = [
+        sys.executable,
+        "-P",
+        "-W",
+        "error",
+        "-W",
+        "ignore:This process:DeprecationWarning",
+        "-c",
+        code,
+    ]
     return Popen(command, env=environment | extra, stdout=PIPE, stderr=PIPE, text=True)
 
 
@@ -84,7 +95,9 @@ def finish(process: Popen[str]) -> str:
     except TimeoutExpired:
         process.kill()
         raise AssertionError(f"hangs: {process.communicate()}") from None
-    assert (process.returncode, err) == (0, ""), f"exit code {process.returncode}\n{out[-2000:]}\n{err[-4000:]}"
+    assert (process.returncode, err) == (0, ""), (
+        f"exit code {process.returncode}\n{out[-2000:]}\n{err[-4000:]}"
+    )
     return out.strip()
 
 
@@ -204,7 +217,9 @@ if POSIX:
             work()
         """)
 
-    def test_a_child_that_is_forked_in_the_middle_of_a_compile_compiles_itself(tmp_path: pathlib.Path) -> None:
+    def test_a_child_that_is_forked_in_the_middle_of_a_compile_compiles_itself(
+        tmp_path: pathlib.Path,
+    ) -> None:
         out = run(
             """
             found = []
@@ -346,14 +361,20 @@ os.environ["UBPE_CACHE_DIR"] = {str(tmp_path / "full")!r}
 warned("RuntimeWarning")
 os.rmdir({str(tmp_path / "full")!r})
 """
-    home = {"HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "xdg"), "LOCALAPPDATA": str(tmp_path / "local")}
+    home = {
+        "HOME": str(tmp_path),
+        "XDG_CACHE_HOME": str(tmp_path / "xdg"),
+        "LOCALAPPDATA": str(tmp_path / "local"),
+    }
     run(WARNED + script, **home)
     assert sorted(tmp_path.rglob("*")) == before
 
 
 if POSIX:
 
-    def test_without_a_home_kernels_are_kept_in_the_folder_for_temporary_files(tmp_path: pathlib.Path) -> None:
+    def test_without_a_home_kernels_are_kept_in_the_folder_for_temporary_files(
+        tmp_path: pathlib.Path,
+    ) -> None:
         script = """
 import pwd
 def nobody(uid):
@@ -403,7 +424,8 @@ def test_threads_of_processes_that_race_on_a_cold_cache(little: Little, tmp_path
     assert intact(cache) == before
 
 
-#: A helper that a kernel of another folder calls, and a kernel, each defined once more at the end of its file, in another way.
+#: A helper that a kernel of another folder calls, and a kernel, each defined once more at the end of its
+#: file, in another way.
 CHANGED = {
     "runtime/machine/bytes.py": "def equal(text, *_): return text & 0",  # no byte is a space
     "vocabulary/kernels/arena.py": "@kernel\ndef fill_arena(*args):\n    for i in range(args[-1].size): args[-1][i] = 0",
@@ -420,7 +442,11 @@ print(*BPE.from_merges([[0, 1]], alphabet=2).decode([2, 2]))
 def test_the_hash_is_of_every_compiled_file() -> None:
     known = {file.relative_to(PACKAGE) for file in kernel_sources()}
     compiled = re.compile(r"^@(kernel|helper|section|kernel_with_scratch|intrinsic)\b", re.MULTILINE)
-    found = {file.relative_to(PACKAGE) for file in PACKAGE.rglob("*.py") if compiled.search(file.read_text(encoding="utf-8"))}
+    found = {
+        file.relative_to(PACKAGE)
+        for file in PACKAGE.rglob("*.py")
+        if compiled.search(file.read_text(encoding="utf-8"))
+    }
     assert found and found <= known
 
 
@@ -431,13 +457,17 @@ def test_changed_files_are_compiled_anew(tmp_path: pathlib.Path) -> None:
     originals = {file: file.read_text() for file in files}
 
     def printed() -> list[str]:
-        out = run(PRINTS.format(str(tmp_path)), tmp_path / "cache", tmp_path / "copy", PYTHONDONTWRITEBYTECODE="1")
+        out = run(
+            PRINTS.format(str(tmp_path)), tmp_path / "cache", tmp_path / "copy", PYTHONDONTWRITEBYTECODE="1"
+        )
         return out.splitlines()
 
     assert printed() == ["0 3 7 13", "0 1 0 1"]
     kernels = intact(tmp_path / "cache")
     for file, change in files.items():
-        file.write_text(f"{originals[file]}\n\nfrom ubpe_numba.runtime.compiler import helper, kernel\n\n\n{change}\n")
+        file.write_text(
+            f"{originals[file]}\n\nfrom ubpe_numba.runtime.compiler import helper, kernel\n\n\n{change}\n"
+        )
     assert printed() == ["0 3 4 7 8 13", "0 0 0 0"]
     more = intact(tmp_path / "cache")
     assert kernels.items() < more.items()
@@ -573,7 +603,11 @@ check()
 
 def test_every_kernel_has_one_signature(tmp_path: pathlib.Path) -> None:
     """After a warm-up, which compiles all that other processes do not, and after calls of every form."""
-    run("os.chdir(os.environ['FOLDER'])\n" + SIGNATURES, TESTS=str(pathlib.Path(__file__).parent), FOLDER=str(tmp_path))
+    run(
+        "os.chdir(os.environ['FOLDER'])\n" + SIGNATURES,
+        TESTS=str(pathlib.Path(__file__).parent),
+        FOLDER=str(tmp_path),
+    )
 
 
 if POSIX:
@@ -629,7 +663,8 @@ if POSIX:
                 assert BPE.load(path).fingerprint == prints[1]
                 print(sorted(seen), len(unfinished) > 0)
         """)
-        assert out.splitlines() == ["[0, 1] True"] * 2  # either model was found, and a save was killed in its middle
+        # either model was found, and a save was killed in its middle
+        assert out.splitlines() == ["[0, 1] True"] * 2
 
 
 if LINUX:

@@ -8,7 +8,10 @@ import pytest
 ROOT = pathlib.Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 PAGES = ("README.md", "docs/distributed.md")
-BLOCKS = {page: re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(encoding="utf-8"), re.DOTALL) for page in PAGES}
+BLOCKS = {
+    page: re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(encoding="utf-8"), re.DOTALL)
+    for page in PAGES
+}
 
 
 @pytest.mark.parametrize(("page", "i"), [(page, i) for page in PAGES for i in range(len(BLOCKS[page]))])

@@ -8,7 +8,9 @@ import re
 import pytest
 
 ROOT = pathlib.Path(__file__).parent.parent
-SPEED = re.compile(r"\d[\d.,]*(?: to [\d.]+)? ?(?:[kMG]?B/s|[kMG] ?sym(?:bols)?/s|µs|ns\b|times (?:as fast|faster))")
+SPEED = re.compile(
+    r"\d[\d.,]*(?: to [\d.]+)? ?(?:[kMG]?B/s|[kMG] ?sym(?:bols)?/s|µs|ns\b|times (?:as fast|faster))"
+)
 
 
 def _module():
@@ -33,7 +35,9 @@ def test_a_figure_in_the_prose_of_a_page_is_in_the_report() -> None:
     text = json.dumps(REPORT["sections"], ensure_ascii=False)
     odd = []
     # the cluster's page tells of `benchmarks/machines.py`, which starts clusters and has a command of its own
-    pages = {ROOT / "README.md", ROOT / "CHANGELOG.md", *(ROOT / "docs").rglob("*.md")} - {ROOT / "docs" / "distributed.md"}
+    pages = {ROOT / "README.md", ROOT / "CHANGELOG.md", *(ROOT / "docs").rglob("*.md")} - {
+        ROOT / "docs" / "distributed.md"
+    }
     for page in sorted(page for page in pages if "_build" not in page.parts):
         prose = TABLES._BLOCK.sub("", page.read_text(encoding="utf-8"))
         odd += [f"{page.relative_to(ROOT)}: {found}" for found in SPEED.findall(prose) if found not in text]

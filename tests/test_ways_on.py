@@ -11,9 +11,27 @@ import numpy as np
 import pytest
 
 import ubpe_numba
-from ubpe_numba import BPE, UBPE, FitRules, Preprocessing, Ragged, Scale, WordPiece, bounds, count_documents, export, load
+from ubpe_numba import (
+    BPE,
+    UBPE,
+    FitRules,
+    Preprocessing,
+    Ragged,
+    Scale,
+    WordPiece,
+    bounds,
+    count_documents,
+    export,
+    load,
+)
 from ubpe_numba.actions import ActionTokenizer
-from ubpe_numba.errors import ModelFormatError, NotFittedError, SpecialTokenError, UnknownSymbolError, UnknownTokenError
+from ubpe_numba.errors import (
+    ModelFormatError,
+    NotFittedError,
+    SpecialTokenError,
+    UnknownSymbolError,
+    UnknownTokenError,
+)
 from ubpe_numba.plot import TokensDisplay
 
 DOCS = [[0, 1, 2, 0, 1, 2], [0, 1, 2]]
@@ -337,7 +355,14 @@ OTHERS: list[Row] = [
     (lambda: without("regex", lambda: BPE.for_text(300, pretokenizer=r"\p{L}+x").fit("a")), ImportError,
      r"needs regex.*pip install 'ubpe-numba\[text\]'"),
 ]  # fmt: skip
-TABLES = {"fit": FIT, "options": OPTIONS, "encode": ENCODE, "decode": DECODE, "files": FILES, "others": OTHERS}
+TABLES = {
+    "fit": FIT,
+    "options": OPTIONS,
+    "encode": ENCODE,
+    "decode": DECODE,
+    "files": FILES,
+    "others": OTHERS,
+}
 
 
 @pytest.fixture(scope="module")
@@ -353,7 +378,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("table", TABLES)
-def test_messages_have_the_place_and_the_way_on(folder: Path, monkeypatch: pytest.MonkeyPatch, table: str) -> None:
+def test_messages_have_the_place_and_the_way_on(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, table: str
+) -> None:
     monkeypatch.chdir(folder)
     toks = INTS, TEXT, BYTES, PATHS
     before = [tok.fingerprint for tok in toks]
@@ -371,7 +398,13 @@ def test_messages_have_the_place_and_the_way_on(folder: Path, monkeypatch: pytes
             wrong.append(f"{words!r}: {caught.value}")
     assert not wrong, "\n".join(wrong)
     assert [tok.fingerprint for tok in toks] == before
-    assert sorted(path.name for path in folder.iterdir()) == ["corpus.txt", "empty", "model.npz", "pointer.json", "words.json"]
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "corpus.txt",
+        "empty",
+        "model.npz",
+        "pointer.json",
+        "words.json",
+    ]
 
 
 def test_what_needs_a_fit_reports_it(cls: Any, tmp_path: Path) -> None:
@@ -385,7 +418,9 @@ def test_what_needs_a_fit_reports_it(cls: Any, tmp_path: Path) -> None:
     ]  # fmt: skip
     for call in calls:
         for error in (NotFittedError, ValueError, AttributeError):
-            with pytest.raises(error, match=f"this {cls.__name__} has no vocabulary yet: call fit or load first"):
+            with pytest.raises(
+                error, match=f"this {cls.__name__} has no vocabulary yet: call fit or load first"
+            ):
                 call(cls())
     assert list(tmp_path.iterdir()) == []
 
@@ -405,7 +440,8 @@ WAYS: list[tuple[Callable[[], Any], Any]] = [
     (lambda: BPE(**{**INTS.get_params(), "alphabet": 5}).alphabet, 5),
     (lambda: load(export(INTS, "tokenizer.json", unk_token=False), kind="int", alphabet=range(3)).encode([0]).tolist(), [0]),
     (lambda: type(INTS).load(Path("model.npz")) == INTS == ubpe_numba.Tokenizer.load("model.npz"), True),
-    *[(lambda y=y: fit(DOCS, y) == fit(DOCS), True) for y in ([1, 0], np.array([1.0, 0.0]), ["a", "b"])],  # labels are ignored
+    # labels are ignored
+    *[(lambda y=y: fit(DOCS, y) == fit(DOCS), True) for y in ([1, 0], np.array([1.0, 0.0]), ["a", "b"])],
 ]  # fmt: skip
 
 

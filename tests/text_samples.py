@@ -20,7 +20,9 @@ def cut(pattern: str, documents: list[str]) -> list[list[str]]:
     engine = pytest.importorskip("regex")
     out = []
     for document in documents:
-        ends = sorted({0, len(document), *(at for match in engine.finditer(pattern, document) for at in match.span())})
+        ends = sorted(
+            {0, len(document), *(at for match in engine.finditer(pattern, document) for at in match.span())}
+        )
         out.append([document[a:b] for a, b in zip(ends, ends[1:], strict=False)])
     return out
 
@@ -33,7 +35,9 @@ def known() -> np.ndarray:
 
 def text_of(*documents: bytes) -> tuple[np.ndarray, np.ndarray]:
     lengths = [len(document) for document in documents]
-    return np.frombuffer(b"".join(documents), np.uint8), np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
+    return np.frombuffer(b"".join(documents), np.uint8), np.concatenate(
+        [[0], np.cumsum(lengths, dtype=np.int64)]
+    )
 
 
 SAMPLES = """\
@@ -53,5 +57,7 @@ POINTS += [*"・ーか龥龦\x01\u200béÉß\u017fǅʰ中日\u0301\u0300\U000104
 
 
 def spoken() -> st.SearchStrategy[bytes]:
-    points = st.one_of(st.sampled_from(POINTS), st.integers(0, 2**31).map(lambda i: chr(known()[i % known().size])))
+    points = st.one_of(
+        st.sampled_from(POINTS), st.integers(0, 2**31).map(lambda i: chr(known()[i % known().size]))
+    )
     return st.lists(points, max_size=40).map(lambda points: "".join(points).encode("utf-8", "surrogatepass"))

@@ -1,7 +1,8 @@
 """Small corpora of every nature for the differential tests: real where they can be found, seeded stand-ins elsewhere.
 
-The ECG ships with the package. Text is this interpreter's own standard library. DNA, audio and the King James Bible are read
-from the folder in the environment variable UBPE_BENCH_DATA, if it is set, and imitated otherwise.
+The ECG ships with the package. Text is this interpreter's own standard library. DNA, audio and the King James
+Bible are read from the folder in the environment variable UBPE_BENCH_DATA, if it is set, and imitated
+otherwise.
 """
 
 from __future__ import annotations
@@ -50,7 +51,9 @@ def corpora(length: int) -> dict[str, tuple[list[list[int]], int]]:
     if folder and pathlib.Path(folder, "en_kjv.txt.gz").exists():
         text = gzip.decompress(pathlib.Path(folder, "en_kjv.txt.gz").read_bytes())
     else:
-        text = b"".join(p.read_bytes() for p in sorted(pathlib.Path(sysconfig.get_paths()["stdlib"]).glob("*.py"))[:40])
+        text = b"".join(
+            p.read_bytes() for p in sorted(pathlib.Path(sysconfig.get_paths()["stdlib"]).glob("*.py"))[:40]
+        )
     text_values = np.frombuffer(text, np.uint8)
     for documents in (1, 60):
         out[f"text/{documents}"] = _cut(text_values, length, documents, 10_000 * documents)

@@ -3,7 +3,8 @@
     python tools/kernels_wheel.py build/       writes build/ubpe_numba_kernels and a project around it
     pip wheel --no-deps build/
 
-Where it is installed, its folder is a second cache that is only read (`ubpe_numba/runtime/compiler/cache.py`).
+Where it is installed, its folder is a second cache that is only read
+(`ubpe_numba/runtime/compiler/cache.py`).
 """
 
 from __future__ import annotations
@@ -35,7 +36,9 @@ def build(folder: pathlib.Path, script: str = "import ubpe_numba; ubpe_numba.war
     for file in kernels.iterdir():
         file.chmod(0o644)
     kernels.chmod(0o755)
-    (kernels / "__init__.py").write_text(f'"""Kernels of ubpe_numba for {processor} and numba {numba.__version__}."""\n')
+    (kernels / "__init__.py").write_text(
+        f'"""Kernels of ubpe_numba for {processor} and numba {numba.__version__}."""\n'
+    )
     version = importlib.import_module("ubpe_numba").__version__
     (folder / "pyproject.toml").write_text(
         f"""[build-system]

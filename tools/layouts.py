@@ -1,6 +1,7 @@
 """What entry points take for documents, and what they refuse: the tables of tests/layouts.md are what happens.
 
-`python tools/layouts.py` writes the page anew; rows of packages that are not installed stay as they are there.
+`python tools/layouts.py` writes the page anew; rows of packages that are not installed stay as they are
+there.
 """
 
 import contextlib
@@ -168,7 +169,9 @@ TOKENIZERS = {
     "characters": BPE.from_merges(np.zeros((0, 2), int), alphabet="ab"),
     "bytes": BPE.from_merges(np.zeros((0, 2), int), alphabet=b"ab"),
     "words": BPE(2).fit(WORDS, progress=False),
-    "frames of two integers, of a tokenizer with `frame=2`": BPE(9, alphabet=9).fit(LISTS, frame=2, progress=False),
+    "frames of two integers, of a tokenizer with `frame=2`": BPE(9, alphabet=9).fit(
+        LISTS, frame=2, progress=False
+    ),
 }
 
 
@@ -222,7 +225,9 @@ def spread(tok: BPE, docs: Any) -> tuple[int, int]:
     from ubpe_numba.distributed import encode
 
     part = given(docs)["docs"]
-    found = encode(tok, [list(part) if hasattr(part, "__next__") else part], client=default_client(), progress=False)
+    found = encode(
+        tok, [list(part) if hasattr(part, "__next__") else part], client=default_client(), progress=False
+    )
     assert isinstance(found, Ragged)
     return len(found), found.total
 
@@ -244,7 +249,9 @@ SIGNALS: dict[str, Made] = {
     "list of recordings": lambda: list(WAVES.T),
     "with NaN": lambda: np.where(WAVES > 0.9, np.nan, WAVES),
     "masked array": lambda: np.ma.masked_array(WAVES, WAVES > 0.9),
-    "pandas: table, a column a channel": lambda: package("pandas").DataFrame(WAVES, columns=["left", "right"]),
+    "pandas: table, a column a channel": lambda: package("pandas").DataFrame(
+        WAVES, columns=["left", "right"]
+    ),
     "polars: table, a column a channel": lambda: package("polars").DataFrame(WAVES, schema=["left", "right"]),
     "xarray: [channels, samples]": lambda: package("xarray").DataArray(WAVES.T),
     "torch: [channels, samples]": tensor(WAVES.T),
@@ -285,7 +292,11 @@ FILES: dict[str, tuple[str, bytes, list[str]]] = {
     "text that is FASTA": ("c.txt", FASTA, ["--lines"]),
     "jsonl of strings": ("a.jsonl", b'"low"\n"lower"\n', []),
     "jsonl of lists of integers": ("b.jsonl", b"[1, 2]\n[2, 1, 1]\n", []),
-    "jsonl of lists of words": ("c.jsonl", json.dumps(WORDS[0]).encode() + b"\n[]\n" + json.dumps(WORDS[1]).encode(), []),
+    "jsonl of lists of words": (
+        "c.jsonl",
+        json.dumps(WORDS[0]).encode() + b"\n[]\n" + json.dumps(WORDS[1]).encode(),
+        [],
+    ),
     "jsonl of lists of floats": ("d.jsonl", b"[1.5, 2]\n", []),
     "jsonl of lists of lists": ("e.jsonl", b"[[1, 2], [3]]\n", []),
     "lines of integers": ("units.km", b"14 14 171\n125 3\n", []),
@@ -340,10 +351,17 @@ def told(call: Callable[[], Any]) -> tuple[str, str]:
         except ModuleNotFoundError:
             raise
         except Exception as error:  # of any type: a fault is seen on the page
-            frames = [frame.f_globals["__name__"].partition(".")[0] for frame, _ in traceback.walk_tb(error.__traceback__)]
+            frames = [
+                frame.f_globals["__name__"].partition(".")[0]
+                for frame, _ in traceback.walk_tb(error.__traceback__)
+            ]
             words = " ".join(str(error).replace(f"{pathlib.Path.cwd()}/", "").split())
             words = words if frames[-1] == "ubpe_numba" else f"(by {frames[-1]})"
-            words = words if isinstance(error, (OSError, TypeError, ValueError)) else f"FAULT {type(error).__name__}: {words}"
+            words = (
+                words
+                if isinstance(error, (OSError, TypeError, ValueError))
+                else f"FAULT {type(error).__name__}: {words}"
+            )
             return "-", re.sub(r"^(partition 0: )?(chunks: chunk 0|docs?|X|signal|source)(: |, )", "", words)
     return (f"{found[0]} ({found[1]})" if isinstance(found, tuple) else str(found)), ""
 
@@ -361,7 +379,9 @@ def row(name: str, columns: Iterable[str], call: Callable[[str], Any]) -> str:
     return " | ".join(["", name, *cells, said.replace("|", "\\|"), ""]).strip()
 
 
-def table(names: Iterable[str], columns: list[str], call: Callable[[str, str], Any], known: dict[str, str]) -> Iterator[str]:
+def table(
+    names: Iterable[str], columns: list[str], call: Callable[[str, str], Any], known: dict[str, str]
+) -> Iterator[str]:
     """A table, with rows as `known` where a package is not installed."""
     yield " | ".join(["", "given", *(f"`{name}`" for name in columns), "refused with", ""]).strip()
     yield "|---" * (len(columns) + 2) + "|"
@@ -387,7 +407,12 @@ def page(known: dict[str, str]) -> str:
         lines += [*table(layouts, list(ENTRIES), call, known), ""]
     lines += ["## Signals", "", "Channels, and samples or series of each.", ""]
     lines += [*table(SIGNALS, list(SCALES), lambda name, entry: SCALES[entry](SIGNALS[name]()), known), ""]
-    lines += ["## Files on the command line", "", "| file | `fit` and `encode` read | told |", "|---|---|---|"]
+    lines += [
+        "## Files on the command line",
+        "",
+        "| file | `fit` and `encode` read | told |",
+        "|---|---|---|",
+    ]
     lines += [f"| {what} {on_the_command_line(*file)}" for what, file in FILES.items()]
     return "\n".join(lines) + "\n"
 
@@ -403,7 +428,9 @@ def cluster() -> Iterator[None]:
 def made() -> tuple[str, str]:
     """The page as it is, and as it should be."""
     text = PAGE.read_text("utf-8") if PAGE.exists() else ""
-    known = {line.split(" | ")[0].removeprefix("| "): line for line in text.splitlines() if line.startswith("| ")}
+    known = {
+        line.split(" | ")[0].removeprefix("| "): line for line in text.splitlines() if line.startswith("| ")
+    }
     with cluster():
         return text, page(known)
 

@@ -1,6 +1,7 @@
 """The lint of phrases: sentences of the README, the pages, docstrings and comments that readers stumble over.
 
-`python tools/prose.py [FILES]` lists them. `phrases.txt` has the phrases; `tests/test_budgets.py` has limits for their numbers.
+`python tools/prose.py [FILES]` lists them. `phrases.txt` has the phrases; `tests/test_budgets.py` has limits
+for their numbers.
 """
 
 import ast
@@ -26,21 +27,38 @@ def prose_of(path: pathlib.Path) -> str:
     text = path.read_text("utf-8")
     if path.suffix == ".md":
         text = re.sub(r"```.*?```|::::?.*?\n|<!--.*?-->|\$[^$]*\$", " ", text, flags=re.DOTALL)
-        return re.sub(r"`[^`\n]*`|\]\([^)]*\)", "X", re.sub(r"\||\n *(?=- |#)|(?<=\n)(?=\d\. )", "\n\n", text))
+        return re.sub(
+            r"`[^`\n]*`|\]\([^)]*\)", "X", re.sub(r"\||\n *(?=- |#)|(?<=\n)(?=\d\. )", "\n\n", text)
+        )
     tokens = list(tokenize.generate_tokens(io.StringIO(text).readline))
     comments = [
-        token.string.lstrip("#: ") if token.type == tokenize.COMMENT else "" for token in tokens if token.type != tokenize.NL
+        token.string.lstrip("#: ") if token.type == tokenize.COMMENT else ""
+        for token in tokens
+        if token.type != tokenize.NL
     ]
-    nodes = [node for node in ast.walk(ast.parse(text)) if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef))]
+    nodes = [
+        node
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef))
+    ]
     docs = "\n\n".join(ast.get_docstring(node) or "" for node in nodes)
-    docs = re.sub(r"^ *(>>>|\.\.\.).*$", "", re.sub(r"(?m)^ *[\w*, ]+ : .*$|\n *(?=- )", r"\n\g<0>\n", docs), flags=re.MULTILINE)
+    docs = re.sub(
+        r"^ *(>>>|\.\.\.).*$",
+        "",
+        re.sub(r"(?m)^ *[\w*, ]+ : .*$|\n *(?=- )", r"\n\g<0>\n", docs),
+        flags=re.MULTILINE,
+    )
     return re.sub(r"``[^`]*``|`[^`]*`", "X", docs + "\n\n" + "\n".join(comments))
 
 
 def stumbling(paths: Iterable[pathlib.Path] = ()) -> Iterator[str]:
     """Sentences with a phrase of the list, or of more than `LONGEST` words, as `file: phrase: sentence`."""
     any_of = re.compile("|".join(STUMBLING))
-    for path in paths or (ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "ubpe_numba").rglob("*.py")):
+    for path in paths or (
+        ROOT / "README.md",
+        *(ROOT / "docs").rglob("*.md"),
+        *(ROOT / "ubpe_numba").rglob("*.py"),
+    ):
         for sentence in re.split(r"(?<=[.!?])\s+(?=[A-Z])|\n\s*\n", prose_of(path)):
             for pattern in STUMBLING if any_of.search(sentence) else ():
                 for phrase in re.finditer(pattern, sentence):

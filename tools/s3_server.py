@@ -71,5 +71,8 @@ if __name__ == "__main__":
     from werkzeug.serving import run_simple
 
     run_simple(
-        "127.0.0.1", int(sys.argv[1]), faulty(DomainDispatcherApplication(create_backend_app), float(sys.argv[2])), threaded=True
+        "127.0.0.1",
+        int(sys.argv[1]),
+        faulty(DomainDispatcherApplication(create_backend_app), float(sys.argv[2])),
+        threaded=True,
     )

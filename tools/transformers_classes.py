@@ -1,11 +1,12 @@
 """Write `ubpe_numba/formats/transformers_classes.json`: what the classes of transformers make of a file, as they themselves say.
 
-A class of transformers with a constructor of its own takes the vocabulary of a `tokenizer.json`, and makes the other parts by
-fields of `tokenizer_config.json`. Each class is built here with each combination of its flags; of each part the table has the
-values, by the flags on which it depends. Tokens are named by their roles, such as "$cls_token", and their ids "#cls_token";
-"#=word" is the id of a word.
+A class of transformers with a constructor of its own takes the vocabulary of a `tokenizer.json`, and makes
+the other parts by fields of `tokenizer_config.json`. Each class is built here with each combination of its
+flags; of each part the table has the values, by the flags on which it depends. Tokens are named by their
+roles, such as "$cls_token", and their ids "#cls_token"; "#=word" is the id of a word.
 
-    python tools/transformers_classes.py            # needs transformers and sentencepiece; prints what it leaves out
+    python tools/transformers_classes.py            # needs transformers and sentencepiece; prints what it
+    leaves out
 """
 
 from __future__ import annotations
@@ -50,8 +51,11 @@ OF_CLIP = [
     {"type": "Strip", "content": " ", "start": 64, "stop": 64},
 ]
 MANY = 50  # tokens before those with a role: ids below are the constructor's own
-OWN = processors.TemplateProcessing(single="$A:0", pair="$A:0 $B:5", special_tokens=[])  # stands for that of the file
-PLAIN = json.loads(processors.TemplateProcessing(single="$A:0", pair="$A:0 $B:1", special_tokens=[]).__getstate__())
+# stands for that of the file
+OWN = processors.TemplateProcessing(single="$A:0", pair="$A:0 $B:5", special_tokens=[])
+PLAIN = json.loads(
+    processors.TemplateProcessing(single="$A:0", pair="$A:0 $B:1", special_tokens=[]).__getstate__()
+)
 
 
 def charsmap() -> bytes:
@@ -60,7 +64,11 @@ def charsmap() -> bytes:
 
     out = io.BytesIO()
     sentencepiece.SentencePieceTrainer.train(
-        sentence_iterator=iter(["a b c"] * 9), model_writer=out, vocab_size=9, hard_vocab_limit=False, minloglevel=9
+        sentence_iterator=iter(["a b c"] * 9),
+        model_writer=out,
+        vocab_size=9,
+        hard_vocab_limit=False,
+        minloglevel=9,
     )
     from transformers.convert_slow_tokenizer import import_protobuf
 
@@ -74,7 +82,11 @@ CHARSMAP = charsmap()
 def roles_of(cls: type) -> dict[str, Any]:
     """The parameters of a constructor that are special tokens, with their defaults."""
     parameters = inspect.signature(cls.__init__).parameters
-    return {name: p.default for name, p in parameters.items() if name.endswith("_token") or name == "mask_token_sent"}
+    return {
+        name: p.default
+        for name, p in parameters.items()
+        if name.endswith("_token") or name == "mask_token_sent"
+    }
 
 
 def build(cls: Any, roles: dict[str, Any], own: Any = OWN, **fields: Any) -> Any:
@@ -82,7 +94,9 @@ def build(cls: Any, roles: dict[str, Any], own: Any = OWN, **fields: Any) -> Any
     names = [f"<@{role}>" for role, value in roles.items() if value is not None]
     words = [f"w{i}" for i in range(MANY)] + names + [*WORDS]
     kind = cls.model.__name__ if cls.model is not None else "Unigram"
-    vocab: Any = [(word, 0.0) for word in words] if kind == "Unigram" else {word: i for i, word in enumerate(words)}
+    vocab: Any = (
+        [(word, 0.0) for word in words] if kind == "Unigram" else {word: i for i, word in enumerate(words)}
+    )
     more = {"merges": []} if kind == "BPE" else {}
     tokens = {role: f"<@{role}>" for role, value in roles.items() if value is not None}
     return cls(vocab=vocab, post_processor=own, **more, **tokens, **fields)
@@ -128,7 +142,9 @@ def row_of(cls: Any) -> dict[str, Any]:
             cases[WITHOUT][*values, mapped] = None if without == PLAIN else named(without, there)
             for part in PARTS:
                 value = named(file[part], there)
-                cases[part][*values, mapped] = "$file" if file[part] == json.loads(OWN.__getstate__()) else value
+                cases[part][*values, mapped] = (
+                    "$file" if file[part] == json.loads(OWN.__getstate__()) else value
+                )
             cases["model"][*values, mapped] = named(model, there)
     parts = {}
     for part, by_case in cases.items():
@@ -151,11 +167,17 @@ def row_of(cls: Any) -> dict[str, Any]:
         token = added.get(f"<@{role}>")
         value = roles[role]
         if token is not None and role in made._special_tokens_map:
-            odd = {name: True for name in ("lstrip", "rstrip", "single_word", "normalized") if getattr(token, name)}
+            odd = {
+                name: True
+                for name in ("lstrip", "rstrip", "single_word", "normalized")
+                if getattr(token, name)
+            }
             tokens[role] = {"content": str(value), **odd}
     extra = [
         str(token)
-        for token in cls(**({"vocab": [("a", 0.0)] * 200} if cls.__name__ == "BigBirdTokenizer" else {}))._extra_special_tokens
+        for token in cls(
+            **({"vocab": [("a", 0.0)] * 200} if cls.__name__ == "BigBirdTokenizer" else {})
+        )._extra_special_tokens
     ]
     others = {
         name: p.default
@@ -163,7 +185,13 @@ def row_of(cls: Any) -> dict[str, Any]:
         if name not in (*IDLE, *flags, *roles, "self", "args", "kwargs") and not name.endswith("_box")
     }
     defaults = {name: parameters[name].default for name in flags}
-    row = {"fields": defaults, "fixed": others, "names": list(cls.model_input_names), "tokens": tokens, **parts}
+    row = {
+        "fields": defaults,
+        "fixed": others,
+        "names": list(cls.model_input_names),
+        "tokens": tokens,
+        **parts,
+    }
     row |= {"extra": extra} if extra else {}
     row |= {"padding_side": "left"} if cls.padding_side == "left" else {}
     return row
@@ -181,10 +209,14 @@ def main() -> None:
             continue
         is_fast = isinstance(cls, type) and issubclass(cls, TokenizersBackend)
         more = cls.__mro__[: cls.__mro__.index(TokenizersBackend)] if is_fast else ()
-        own = name != "WhisperTokenizer" and any(method in base.__dict__ for method in OWN_METHODS for base in more)
+        own = name != "WhisperTokenizer" and any(
+            method in base.__dict__ for method in OWN_METHODS for base in more
+        )
         if name in LEFT_OUT or own or not is_fast:
             left_out.append(name)
-        elif cls is TokenizersBackend or ("__init__" not in cls.__dict__ and TokenizersBackend in cls.__bases__):
+        elif cls is TokenizersBackend or (
+            "__init__" not in cls.__dict__ and TokenizersBackend in cls.__bases__
+        ):
             generic.append(name)
         else:
             try:
@@ -197,8 +229,15 @@ def main() -> None:
     types = {kind: "" if name in plain else name.removesuffix("Fast") for kind, name in named}
     defaults = {}  # where the class of a type's configuration has another one
     for kind, name in types.items():
-        cls = auto.TOKENIZER_MAPPING.get(CONFIG_MAPPING[kind], TokenizersBackend) if kind in CONFIG_MAPPING else TokenizersBackend
-        if cls is not None and (found := "" if cls.__name__ in plain else cls.__name__.removesuffix("Fast")) != name:
+        cls = (
+            auto.TOKENIZER_MAPPING.get(CONFIG_MAPPING[kind], TokenizersBackend)
+            if kind in CONFIG_MAPPING
+            else TokenizersBackend
+        )
+        if (
+            cls is not None
+            and (found := "" if cls.__name__ in plain else cls.__name__.removesuffix("Fast")) != name
+        ):
             defaults[kind] = found
     parts: dict[str, int] = {}
     for row in rows.values():
@@ -209,7 +248,11 @@ def main() -> None:
             }
             row[name] = [row[name]["by"], of if len({*of.values()}) > 1 else {"[]": next(iter(of.values()))}]
     for name in dir(transformers):
-        if name.endswith(("Tokenizer", "TokenizerFast")) and name.removesuffix("Fast") not in (*rows, *generic, *left_out):
+        if name.endswith(("Tokenizer", "TokenizerFast")) and name.removesuffix("Fast") not in (
+            *rows,
+            *generic,
+            *left_out,
+        ):
             cls = auto.tokenizer_class_from_name(name)
             if isinstance(cls, type) and cls.__name__ in (*rows, *left_out):
                 rows |= {name.removesuffix("Fast"): rows[cls.__name__]} if cls.__name__ in rows else {}
@@ -226,7 +269,9 @@ def main() -> None:
         elif name == "classes":
             text = (
                 "{\n"
-                + ",\n".join(f"{json.dumps(key)}: {json.dumps(row, ensure_ascii=False)}" for key, row in rows.items())
+                + ",\n".join(
+                    f"{json.dumps(key)}: {json.dumps(row, ensure_ascii=False)}" for key, row in rows.items()
+                )
                 + "\n}"
             )
         lines.append(f"{json.dumps(name)}: {text}")

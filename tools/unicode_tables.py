@@ -1,7 +1,8 @@
 """The classes of all code points for `ubpe_numba/text/unicode_data.py`, written anew by this script.
 
-`python tools/unicode_tables.py FILES` takes the newest version of Unicode from the installed `regex`, and older ones from the
-files `DerivedGeneralCategory-*.txt` of the Unicode Character Database; versions that are there stay.
+`python tools/unicode_tables.py FILES` takes the newest version of Unicode from the installed `regex`, and
+older ones from the files `DerivedGeneralCategory-*.txt` of the Unicode Character Database; versions that are
+there stay.
 """
 
 from __future__ import annotations
@@ -44,7 +45,10 @@ def flags_by_regex() -> np.ndarray:
 
 def unicode_of_regex() -> str:
     """The Unicode version of the installed `regex`, which only its description on the package index names; "" if it does not."""
-    found = re.search(r"supports Unicode (\d+\.\d+\.\d+)", importlib.metadata.distribution("regex").read_text("METADATA") or "")
+    found = re.search(
+        r"supports Unicode (\d+\.\d+\.\d+)",
+        importlib.metadata.distribution("regex").read_text("METADATA") or "",
+    )
     return found[1] if found else ""
 
 
@@ -74,7 +78,9 @@ def packed(flags: np.ndarray) -> str:
     """Runs of equal flags, packed as the head of unicode_classes.py says, as lines of a Python literal."""
     starts = np.flatnonzero(np.diff(flags, prepend=~flags[:1]))
     lengths = np.diff(starts, append=SIZE).astype("<u4").view(np.uint8).reshape(-1, 4)
-    packed = base64.b85encode(zlib.compress(np.concatenate([flags[starts], lengths[:, :3].T.reshape(-1)]).tobytes(), 9)).decode()
+    packed = base64.b85encode(
+        zlib.compress(np.concatenate([flags[starts], lengths[:, :3].T.reshape(-1)]).tobytes(), 9)
+    ).decode()
     return "\n".join(f'    "{packed[i : i + 120]}"' for i in range(0, len(packed), 120))
 
 
@@ -82,7 +88,9 @@ def _source(flags: np.ndarray, version: str, older: dict[str, np.ndarray]) -> st
     """The text of `unicode_data.py`: the flags of all code points in the newest version, and what differs in older ones."""
     about = '"""Written by `tools/unicode_tables.py`: the classes of all code points, compressed."""'
     parts = [f'{about}\n\nUNICODE_VERSION = "{version}"\nRUNS = (\n{packed(flags)}\n)\nOLDER = {{\n']
-    parts += [f'"{name}": (\n{packed(flags ^ old)}\n),\n' for name, old in sorted(older.items(), reverse=True)]
+    parts += [
+        f'"{name}": (\n{packed(flags ^ old)}\n),\n' for name, old in sorted(older.items(), reverse=True)
+    ]
     return "".join([*parts, "}  # fmt: skip\n"])
 
 

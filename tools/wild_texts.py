@@ -1,8 +1,8 @@
 """Texts of every kind for the tests of real tokenizers, made here, so that they are the same everywhere but for Python's own.
 
-English and code are Python's documentation and sources. The words of other languages are made of random letters, common ones more
-often; real ones come from the tokens of the vocabulary that is tested (`of_tokens`), and from the files of the folder
-UBPE_WILD_TEXTS, if it is set: the first megabyte of each.
+English and code are Python's documentation and sources. The words of other languages are made of random
+letters, common ones more often; real ones come from the tokens of the vocabulary that is tested
+(`of_tokens`), and from the files of the folder UBPE_WILD_TEXTS, if it is set: the first megabyte of each.
 """
 
 from __future__ import annotations
@@ -50,7 +50,14 @@ def at_random(n: int = 5000, seed: int = 3) -> list[str]:
             few = _ODD if i % 3 == 0 else rng.sample(_ODD, 4)
             found.append("".join(rng.choice(few) for _ in range(length)))
         else:
-            ranges = ((0, 0x250), (0, 0x3000), (0, 0xD800), (0x10000, 0x20000), (0x20000, 0x110000), (0xE000, 0x110000))
+            ranges = (
+                (0, 0x250),
+                (0, 0x3000),
+                (0, 0xD800),
+                (0x10000, 0x20000),
+                (0x20000, 0x110000),
+                (0xE000, 0x110000),
+            )
             found.append("".join(chr(rng.randrange(*rng.choice(ranges))) for _ in range(length // 2)))
     return found
 
@@ -61,7 +68,9 @@ def of_tokens(tokens: list[str], n_characters: int = 300_000, seed: int = 5) -> 
     found: list[str] = []
     total = 0
     while total < n_characters:
-        found.append("".join(rng.choice(tokens) + rng.choice(("", "", " ")) for _ in range(rng.randrange(1, 200))))
+        found.append(
+            "".join(rng.choice(tokens) + rng.choice(("", "", " ")) for _ in range(rng.randrange(1, 200)))
+        )
         total += len(found[-1])
     return found
 
@@ -96,21 +105,29 @@ def _english() -> str:
 
 def _words(ranges: tuple[tuple[int, int], ...], longest: int, between: str, end: str) -> str:
     rng = random.Random(longest)
-    made = ["".join(chr(rng.randrange(*rng.choice(ranges))) for _ in range(rng.randint(1, longest))) for _ in range(10_000)]
+    made = [
+        "".join(chr(rng.randrange(*rng.choice(ranges))) for _ in range(rng.randint(1, longest)))
+        for _ in range(10_000)
+    ]
     found: list[str] = []
     total = 0
     while total < _BYTES:
         sentence = [made[min(int(rng.paretovariate(0.4)), 10_000) - 1] for _ in range(rng.randint(3, 20))]
         if between:
             sentence[0] = sentence[0].capitalize()
-        found.append(between.join(sentence) + rng.choice((end, f" {rng.randrange(10 ** rng.randrange(1, 9))}{end}")))
+        found.append(
+            between.join(sentence) + rng.choice((end, f" {rng.randrange(10 ** rng.randrange(1, 9))}{end}"))
+        )
         total += len(found[-1].encode())
     return "".join(found)
 
 
 def _emoji() -> str:
     rng = random.Random(1)
-    return "".join(rng.choice(_EMOJI) * rng.choice((1, 1, 1, 3)) + rng.choice(("", " ", " ok ", "!\n")) for _ in range(10_000))
+    return "".join(
+        rng.choice(_EMOJI) * rng.choice((1, 1, 1, 3)) + rng.choice(("", " ", " ok ", "!\n"))
+        for _ in range(10_000)
+    )
 
 
 def _controls() -> str:

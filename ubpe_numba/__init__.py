@@ -4,12 +4,13 @@
 >>> tok.decode(tok.encode(b"slow"), as_bytes=True)
 b'slow'
 
-`BPE`, `UBPE` and `UBPEClassic` take text, bytes, and integers as lists or arrays. `BPE.for_text` is for text over bytes;
-`Preprocessing` decides how text is split. For floats use `signals`, or a `Scale` first. `load` and `export` read and write
-files of other libraries.
+`BPE`, `UBPE` and `UBPEClassic` take text, bytes, and integers as lists or arrays. `BPE.for_text` is for text
+over bytes; `Preprocessing` decides how text is split. For floats use `signals`, or a `Scale` first. `load`
+and `export` read and write files of other libraries.
 
-Modules are imported when first used, as all public names are: `errors`, `types`, `text` (normalizers, splitters), `signals`,
-`bounds`, `plot` (motifs, curves). `sklearn` and `distributed` need other packages, and an import of their own.
+Modules are imported when first used, as all public names are: `errors`, `types`, `text` (normalizers,
+splitters), `signals`, `bounds`, `plot` (motifs, curves). `sklearn` and `distributed` need other packages, and
+an import of their own.
 """
 
 from importlib import import_module
@@ -51,7 +52,8 @@ _NAMES = {
 }
 #: The module of every public name.
 _HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
-#: Public modules, imported when one is first used; not those that need other packages, which `help` would import.
+#: Public modules, imported when one is first used; not those that need other packages, which `help` would
+#: import.
 _MODULES = ("actions", "bounds", "errors", "kernels", "plot", "signals", "text", "types")
 
 __all__ = sorted(_HOMES)

@@ -6,7 +6,14 @@ import reprlib
 from collections.abc import Iterable
 from typing import TypeVar
 
-__all__ = ["LocatedError", "ModelFormatError", "NotFittedError", "SpecialTokenError", "UnknownSymbolError", "UnknownTokenError"]
+__all__ = [
+    "LocatedError",
+    "ModelFormatError",
+    "NotFittedError",
+    "SpecialTokenError",
+    "UnknownSymbolError",
+    "UnknownTokenError",
+]
 
 Self = TypeVar("Self", bound="LocatedError")
 
@@ -110,7 +117,9 @@ class UnknownSymbolError(LocatedError):
 
     def __init__(self, document: int, position: int, symbol: int | str, hint: str = "") -> None:
         self.symbol, self.hint = symbol, hint
-        super().__init__(document, position, f"symbol {quoted(symbol)} is not in the alphabet{hint}", symbol, hint)
+        super().__init__(
+            document, position, f"symbol {quoted(symbol)} is not in the alphabet{hint}", symbol, hint
+        )
 
 
 class UnknownTokenError(LocatedError):

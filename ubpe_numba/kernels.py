@@ -1,7 +1,7 @@
 """Inside functions that numba compiles: `Tokenizer.kernels`, of the class `Kernels`, and `Ragged` are arguments of these.
 
-Numba knows both after either is passed to a compiled function. `register` makes them known earlier, for functions with explicit
-signatures, and for functions that make a `Ragged` without taking one.
+Numba knows both after either is passed to a compiled function. `register` makes them known earlier, for
+functions with explicit signatures, and for functions that make a `Ragged` without taking one.
 """
 
 from ubpe_numba.inside import header

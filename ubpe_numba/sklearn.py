@@ -1,7 +1,7 @@
 """Estimators of scikit-learn over tokens; they need the extra `sklearn` (scikit-learn and scipy).
 
-`BagOfTokens` counts the tokens of documents. It goes into pipelines and searches as scikit-learn's own estimators do, and so do
-tokenizers, and `Scale`, which makes symbols of numbers.
+`BagOfTokens` counts the tokens of documents. It goes into pipelines and searches as scikit-learn's own
+estimators do, and so do tokenizers, and `Scale`, which makes symbols of numbers.
 """
 
 from ubpe_numba.runtime.lazy import require

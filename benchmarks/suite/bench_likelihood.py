@@ -15,7 +15,10 @@ class Likelihood(Corpora):
 
     def setup(self, corpus: str, n_threads: int) -> None:
         documents = self.read(corpus)
-        self.size, self.docs = documents.values.size, Ragged(documents.values.astype("int32"), documents.offsets)
+        self.size, self.docs = (
+            documents.values.size,
+            Ragged(documents.values.astype("int32"), documents.offsets),
+        )
         self.tokenizer = fitted("UBPE", documents, n_threads).set_params(objective="likelihood")
         self.encode(), self.sample(), self.reweight()
 

@@ -47,7 +47,9 @@ def _hostile(folder: pathlib.Path) -> dict[str, tuple[str, bytes]]:
         return buffer.getvalue()
 
     header = io.BytesIO()
-    np.lib.format.write_array_header_1_0(header, {"descr": "<i4", "fortran_order": False, "shape": (10**9, 2)})
+    np.lib.format.write_array_header_1_0(
+        header, {"descr": "<i4", "fortran_order": False, "shape": (10**9, 2)}
+    )
     chain = [[256 + i, 256 + i] for i in range(N_MERGES)]
     return {
         "truncated json": (".json", text[:-2].encode()),
@@ -60,7 +62,10 @@ def _hostile(folder: pathlib.Path) -> dict[str, tuple[str, bytes]]:
         "a NaN": (".json", text.replace('"weights": [', '"weights": [NaN, ').encode()),
         "deep": (".json", b'{"a":' * 1_000_000),
         "deep, closed": (".json", b'{"a":' + b"[" * 100_000 + b"]" * 100_000 + b"}"),
-        "a number of 4,000 digits": (".json", text.replace('"version": 1', '"version": ' + "9" * 4000).encode()),
+        "a number of 4,000 digits": (
+            ".json",
+            text.replace('"version": 1', '"version": ' + "9" * 4000).encode(),
+        ),
         "not UTF-8": (".json", text.encode()[:-2] + b"\xff\xff"),
         "a header of 10**9 rows": (".npz", zipped("vocabulary.merges.npy", header.getvalue())),
         "a zip bomb": (".npz", zipped("head.npy", bytes(10**8), zipfile.ZIP_DEFLATED)),

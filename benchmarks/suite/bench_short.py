@@ -35,7 +35,9 @@ class Integers:
         self.documents = list(ecg.values[: 16 * N_CALLS].astype(np.int32).reshape(-1, 16))
         self.ids = [self.tokenizer.encode(document) for document in self.documents]
         if form == "list":
-            self.documents, self.ids = ([values.tolist() for values in given] for given in (self.documents, self.ids))
+            self.documents, self.ids = (
+                [values.tolist() for values in given] for given in (self.documents, self.ids)
+            )
 
     def track_encode(self, *_: object) -> float:
         return median_us(self.tokenizer.encode, self.documents)

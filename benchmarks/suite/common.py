@@ -208,7 +208,9 @@ def fresh_process(cache: str, *tokenizer: str) -> tuple[float, float]:
 def numba_alone() -> float:
     """Seconds from the start of a new process until it has imported numba."""
     began = time.time()
-    done = subprocess.run([sys.executable, "-c", "import numba, time; print(time.time())"], check=True, capture_output=True)
+    done = subprocess.run(
+        [sys.executable, "-c", "import numba, time; print(time.time())"], check=True, capture_output=True
+    )
     return float(done.stdout) - began
 
 
@@ -243,7 +245,11 @@ print(time.perf_counter() - began)
 
 def first_ids(cache: str, model: str) -> float:
     """Seconds that a new process takes to import the package, load a model and encode a text, once numba is imported."""
-    env = {**os.environ, "UBPE_CACHE_DIR": cache, "PYTHONPATH": str(pathlib.Path(ubpe_numba.__file__).parents[1])}
+    env = {
+        **os.environ,
+        "UBPE_CACHE_DIR": cache,
+        "PYTHONPATH": str(pathlib.Path(ubpe_numba.__file__).parents[1]),
+    }
     env.pop("UBPE_CACHE", None)
     env.pop("PYTHONDONTWRITEBYTECODE", None)
     code = [sys.executable, "-c", FIRST_IDS, model]

@@ -20,7 +20,9 @@ class CommandHelp(SphinxDirective):
         parser = main._parser()
         found: list[nodes.Node] = [_help(parser)]
         for name, command in commands(parser).items():
-            section = nodes.section("", nodes.title("", name), _help(command), ids=[nodes.make_id(name)], names=[name])
+            section = nodes.section(
+                "", nodes.title("", name), _help(command), ids=[nodes.make_id(name)], names=[name]
+            )
             self.state.document.note_explicit_target(section)
             found.append(section)
         return found
@@ -34,7 +36,9 @@ def _help(parser: argparse.ArgumentParser) -> nodes.literal_block:
 
 def commands(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
     """The parsers of the commands, by name."""
-    return next(action.choices for action in parser._actions if isinstance(action, argparse._SubParsersAction))
+    return next(
+        action.choices for action in parser._actions if isinstance(action, argparse._SubParsersAction)
+    )
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

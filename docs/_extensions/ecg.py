@@ -22,4 +22,6 @@ def beats() -> tuple[np.ndarray, np.ndarray]:
 def tokenizer() -> Any:
     """Of 1024 tokens and all levels, by the fewest."""
     levels, offsets, scale = load_beats()
-    return UBPE(1024, objective="shortest", alphabet=scale.n_symbols).fit(levels, offsets=offsets, progress=False)
+    return UBPE(1024, objective="shortest", alphabet=scale.n_symbols).fit(
+        levels, offsets=offsets, progress=False
+    )

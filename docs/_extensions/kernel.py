@@ -18,7 +18,9 @@ c.InlineBackend.rc = {style!r}
 
 def _style(theme: Theme) -> dict[str, object]:
     """The colours of the displays, for what matplotlib draws without them; the same SVG for the same picture."""
-    dim = dict.fromkeys(("axes.edgecolor", "axes.labelcolor", "xtick.color", "ytick.color", "legend.edgecolor"), theme.dim)
+    dim = dict.fromkeys(
+        ("axes.edgecolor", "axes.labelcolor", "xtick.color", "ytick.color", "legend.edgecolor"), theme.dim
+    )
     ink = dict.fromkeys(("text.color", "axes.titlecolor"), theme.ink)
     paper = dict.fromkeys(("figure.facecolor", "axes.facecolor", "savefig.facecolor"), theme.paper)
     return {

@@ -42,6 +42,8 @@ def _forget_old(app: Sphinx) -> None:
 def setup(app: Sphinx) -> dict[str, bool]:
     """Read all pages again if the library, an extension or the gallery is another one than at the last build."""
     here = pathlib.Path(__file__).parent
-    app.add_config_value("made_of", fingerprint() + hash_of(*_files(here), *_files(here.parent / "gallery")), "env")
+    app.add_config_value(
+        "made_of", fingerprint() + hash_of(*_files(here), *_files(here.parent / "gallery")), "env"
+    )
     app.connect("builder-inited", _forget_old)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -12,7 +12,9 @@ _FUNCTION = re.compile(r"(<mi>(?:arg|cos|exp|lim|ln|log|max|min|sin)</mi>)(?=<m[
 
 def _mathml(node: nodes.Element, display: str) -> str:
     """MathML with a thin space after the name of a function whose argument has no parentheses."""
-    return _FUNCTION.sub(r'\1<mspace width="0.17em"/>', latex2mathml.converter.convert(node.astext(), display=display))
+    return _FUNCTION.sub(
+        r'\1<mspace width="0.17em"/>', latex2mathml.converter.convert(node.astext(), display=display)
+    )
 
 
 def _inline(self: Any, node: nodes.Element) -> None:

@@ -29,7 +29,9 @@ def public_bases(value: type) -> list[type]:
     found: list[type] = []
     public = {id(named) for named in public_names().values()}
     for base in value.__bases__:
-        if id(base) in public or (issubclass(base, BaseException) and not base.__module__.startswith("ubpe_numba")):
+        if id(base) in public or (
+            issubclass(base, BaseException) and not base.__module__.startswith("ubpe_numba")
+        ):
             found.append(base)
         elif base.__module__.startswith("ubpe_numba"):
             found += public_bases(base)
@@ -41,7 +43,9 @@ def members(value: type) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {"Made by": [], "Methods": [], "Properties": []}
     own = [cls for cls in reversed(value.__mro__) if cls.__module__.startswith("ubpe_numba")]
     there = set(dir(value))  # without words of other libraries
-    for name in dict.fromkeys(name for cls in own for name in vars(cls) if not name.startswith("_") and name in there):
+    for name in dict.fromkeys(
+        name for cls in own for name in vars(cls) if not name.startswith("_") and name in there
+    ):
         member = inspect.getattr_static(value, name)
         documented = inspect.getdoc(member) or ""
         if not documented or documented.startswith(_OF_A_FIELD):

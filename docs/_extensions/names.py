@@ -1,7 +1,7 @@
 """A page for every public name, made in _build, so that the tree of sources has none; links from names in docstrings.
 
-The pages stand under `reference/` by the name that a user imports: `reference/ubpe_numba.BPE`, `reference/ubpe_numba.plot...`.
-`reference/index.md` groups them; a test says which name is missing there.
+The pages stand under `reference/` by the name that a user imports: `reference/ubpe_numba.BPE`,
+`reference/ubpe_numba.plot...`. `reference/index.md` groups them; a test says which name is missing there.
 """
 
 import inspect
@@ -50,7 +50,8 @@ def _make_pages(app: Sphinx) -> None:
     for name, value in names.items():
         path = folder / f"{name}.rst"
         text = page(name, value)
-        if not path.exists() or path.read_text(encoding="utf-8") != text:  # the time of the file says what to read again
+        # the time of the file says what to read again
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
             path.write_text(text, encoding="utf-8")
         app.project.made[f"reference/{name}"] = path.relative_to(app.srcdir)
     for path in folder.glob("*.rst"):
@@ -65,9 +66,14 @@ class Names(Autosummary):
         """The table and the hidden table of contents."""
         module = self.env.ref_context["py:module"]
         self.options |= {"nosignatures": None, "toctree": "."}
-        public = public_names()  # one that is misspelled here leaves a page in no table of contents, which is an error
-        asked = list(self.content) or [name.rpartition(".")[2] for name in public if name.rpartition(".")[0] == module]
-        self.content = StringList([name for name in asked if f"{module}.{name}" in public], source=self.env.docname)
+        # one that is misspelled here leaves a page in no table of contents, which is an error
+        public = public_names()
+        asked = list(self.content) or [
+            name.rpartition(".")[2] for name in public if name.rpartition(".")[0] == module
+        ]
+        self.content = StringList(
+            [name for name in asked if f"{module}.{name}" in public], source=self.env.docname
+        )
         return super().run()
 
     def get_items(self, names: list[str]) -> list[tuple[str, str | None, str, str]]:
@@ -93,7 +99,9 @@ def public(target: str, names: Iterable[str]) -> str | None:
     return next((name for name in candidates if name in names), None)
 
 
-def _link(app: Sphinx, env: BuildEnvironment, node: addnodes.pending_xref, content: nodes.Element) -> nodes.Element | None:
+def _link(
+    app: Sphinx, env: BuildEnvironment, node: addnodes.pending_xref, content: nodes.Element
+) -> nodes.Element | None:
     """The link to a name that Sphinx does not find from where it is written; without one it stays code."""
     if node.get("refdomain") != "py":
         return None
@@ -136,10 +144,14 @@ def _of_its_page(found: re.Match[str]) -> str:
     return f"{start}#{name}{rest[1]}" if rest else found[0]
 
 
-def _links_of_sources(_app: Sphinx, pagename: str, _template: str, context: dict[str, Any], _doctree: Any) -> None:
+def _links_of_sources(
+    _app: Sphinx, pagename: str, _template: str, context: dict[str, Any], _doctree: Any
+) -> None:
     """Sphinx takes one module for all names of a source; `verify` is in `ubpe_numba`, what it returns in `ubpe_numba.types`."""
     if pagename.startswith("_modules/") and "body" in context:
-        context["body"] = re.sub(r"(reference/(ubpe_numba[\w.]*)\.html)#([\w.]+)", _of_its_page, context["body"])
+        context["body"] = re.sub(
+            r"(reference/(ubpe_numba[\w.]*)\.html)#([\w.]+)", _of_its_page, context["body"]
+        )
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

@@ -38,7 +38,9 @@ def _draw(folder: pathlib.Path) -> None:
         _save(figure, folder / f"ecg_{theme}.svg")
         figure = Figure(figsize=(11, 2.0), layout="constrained")
         axes = figure.subplots(1, _MOTIFS, squeeze=False)
-        MotifsDisplay.from_batch(tok, values, offsets, tokens=tokens, most=60, rate=RATE, ax=axes, theme=theme)
+        MotifsDisplay.from_batch(
+            tok, values, offsets, tokens=tokens, most=60, rate=RATE, ax=axes, theme=theme
+        )
         _save(figure, folder / f"motifs_{theme}.svg")
 
 

@@ -36,7 +36,9 @@ def sentence(doctree: nodes.document) -> str:
     """What a page is about: its first paragraph that is not in a table or a list, cut to the first sentence."""
     for paragraph in doctree.findall(nodes.paragraph):
         text = " ".join(paragraph.astext().split())
-        if isinstance(paragraph.parent, (nodes.section, nodes.document, addnodes.desc_content)) and not text.startswith("Bases:"):
+        if isinstance(
+            paragraph.parent, (nodes.section, nodes.document, addnodes.desc_content)
+        ) and not text.startswith("Bases:"):
             end = text.find(". ")
             text = text[:end] if end > 0 else text
             return (text if len(text) <= _MOST else text[:_MOST].rsplit(" ", 1)[0] + " …").rstrip(".:")
@@ -74,7 +76,9 @@ def _write(app: Sphinx, failure: Exception | None) -> None:
     out = pathlib.Path(app.outdir)
     sections: dict[str, list[str]] = {_FRONT: []}
     whole = []
-    for docname in status_iterator(_in_order(app), "writing plain text... ", "green", len(app.env.found_docs), app.verbosity):
+    for docname in status_iterator(
+        _in_order(app), "writing plain text... ", "green", len(app.env.found_docs), app.verbosity
+    ):
         doctree = app.env.get_and_resolve_doctree(docname, app.builder)
         visitor: Any = _Text(doctree, app.builder)
         doctree.walkabout(visitor)
@@ -85,7 +89,14 @@ def _write(app: Sphinx, failure: Exception | None) -> None:
         line = f"- [{app.env.titles[docname].astext()}]({docname}.txt)"
         about = sentence(doctree)
         sections.setdefault(_section(app, docname), []).append(f"{line}: {about}" if about else line)
-    lines = [f"# {app.config.project}", "", f"> {_PROMISE}", "", "All pages in one file: [llms-full.txt](llms-full.txt).", ""]
+    lines = [
+        f"# {app.config.project}",
+        "",
+        f"> {_PROMISE}",
+        "",
+        "All pages in one file: [llms-full.txt](llms-full.txt).",
+        "",
+    ]
     for title, entries in sections.items():
         lines += [f"## {title}", "", *entries, ""]
     (out / "llms.txt").write_text("\n".join(lines), encoding="utf-8")

@@ -27,7 +27,13 @@ class ExplorerReport(SphinxDirective):
 def _make(folder: pathlib.Path) -> None:
     values, offsets = beats()
     tokenizer().explore(
-        values, folder / FILE, offsets=offsets, title="Five minutes of ECG", rate=RATE, kind="signal", progress=False
+        values,
+        folder / FILE,
+        offsets=offsets,
+        title="Five minutes of ECG",
+        rate=RATE,
+        kind="signal",
+        progress=False,
     )
 
 

@@ -12,7 +12,11 @@ from sphinx.transforms import SphinxTransform
 from ubpe_numba.views.colours import DARK, LIGHT
 
 #: Fields of a theme that are a colour, in the light theme and in the dark one; hues are the same in both.
-_PAIRS = [(getattr(LIGHT, f.name), getattr(DARK, f.name)) for f in dataclasses.fields(LIGHT) if f.name not in ("name", "hues")]
+_PAIRS = [
+    (getattr(LIGHT, f.name), getattr(DARK, f.name))
+    for f in dataclasses.fields(LIGHT)
+    if f.name not in ("name", "hues")
+]
 _DARKER = {**dict(_PAIRS), "#000000": DARK.ink}
 _COLOUR = re.compile(r"#[0-9a-f]{6}\b")
 

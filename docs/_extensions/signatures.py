@@ -13,13 +13,19 @@ def _annotation(value: Any) -> str:
     """An annotation in short; "" for none, and for `Any` and what is private."""
     if value is inspect.Parameter.empty:
         return ""
-    text = value if isinstance(value, str) else getattr(value, "__forward_arg__", getattr(value, "__name__", str(value)))
+    text = (
+        value
+        if isinstance(value, str)
+        else getattr(value, "__forward_arg__", getattr(value, "__name__", str(value)))
+    )
     text = _MODULES.sub("", text).replace("[Any]", "")
     return "" if text == "Any" or re.search(r"\b_[A-Za-z]", text) else text
 
 
 def _parameter(parameter: inspect.Parameter) -> str:
-    stars = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}.get(parameter.kind, "")
+    stars = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}.get(
+        parameter.kind, ""
+    )
     annotation = _annotation(parameter.annotation)
     text = f"{stars}{parameter.name}" + (f": {annotation}" if annotation else "")
     if parameter.default is inspect.Parameter.empty:
@@ -28,7 +34,10 @@ def _parameter(parameter: inspect.Parameter) -> str:
 
 
 def signature_of(value: Any, bound: bool) -> tuple[str, str] | None:
-    """The parameters in parentheses, and what is returned; None if Python does not know. `bound`: without the first."""
+    """The parameters in parentheses, and what is returned; None if Python does not know.
+
+    `bound`: without the first.
+    """
     try:
         found = inspect.signature(value)
     except (TypeError, ValueError):

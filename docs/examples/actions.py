@@ -1,6 +1,7 @@
 """Robot actions: fit, save, load, encode, decode, and a sampler whose every reply is a whole chunk.
 
-The movements are made here: seven joints and a gripper go from one place to another, as a person moves, with noise.
+The movements are made here: seven joints and a gripper go from one place to another, as a person moves, with
+noise.
 """
 
 import numpy as np
@@ -20,8 +21,11 @@ tokens = tok(unseen)
 error = np.abs(tok.decode(tokens) - unseen)[tok.in_range(unseen)].max()
 print(f"{tok}, off by {error:.3f} at most, at most {tok.error_bound():.3f} possible")
 
-lengths, drawn = tok.allowed_lengths(), []  # a policy that knows nothing: all tokens are as likely as one another
+# a policy that knows nothing: all tokens are as likely as one another
+lengths, drawn = tok.allowed_lengths(), []
 while left := unseen[0].size - lengths[drawn].sum():
     drawn.append(int(rng.choice(np.flatnonzero(tok.allowed_tokens(left)))))
 assert tok.decode([drawn]).shape == (1, 50, 8)
-print(f"{sum(map(len, tokens))} tokens, {tokens[0][:8]}..., {error:.6f}, drawn: {len(drawn)} tokens, {drawn[:8]}...")
+print(
+    f"{sum(map(len, tokens))} tokens, {tokens[0][:8]}..., {error:.6f}, drawn: {len(drawn)} tokens, {drawn[:8]}..."
+)

@@ -16,7 +16,9 @@ with gzip.open(path, "rt", encoding="ascii") as file:
     verses = file.read().splitlines()
 books = np.repeat([0, 1], [1533, 1213])
 
-model = make_pipeline(BagOfTokens(BPE(preprocessing=Preprocessing(pretokenizer="gpt2")), tf_idf=True), LogisticRegression())
+model = make_pipeline(
+    BagOfTokens(BPE(preprocessing=Preprocessing(pretokenizer="gpt2")), tf_idf=True), LogisticRegression()
+)
 search = GridSearchCV(model, {"bagoftokens__tokenizer__n_tokens": [500, 2000]}, cv=3).fit(verses, books)
 best = search.best_estimator_
 names, weights = best[0].get_feature_names_out(), best[-1].coef_[0]

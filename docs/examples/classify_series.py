@@ -1,4 +1,7 @@
-"""Which seconds of an electrocardiogram are played backwards? A classifier of series as a pipeline of scikit-learn."""
+"""Find the seconds of an electrocardiogram that are played backwards.
+
+A classifier of series as a pipeline of scikit-learn.
+"""
 
 import numpy as np
 from sklearn.linear_model import RidgeClassifierCV

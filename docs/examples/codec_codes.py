@@ -6,7 +6,8 @@ from ubpe_numba import BPE
 from ubpe_numba.cli.demo import load_ecg
 
 seconds = load_ecg()[0].reshape(300, 360).astype(np.int64)
-residuals = [seconds // 32, seconds // 4 % 8, seconds % 4]  # a residual quantiser, coarse to fine, as EnCodec's
+# a residual quantiser, coarse to fine, as EnCodec's
+residuals = [seconds // 32, seconds // 4 % 8, seconds % 4]
 np.save("codes.npy", np.stack(residuals, axis=1))
 
 codes = np.load("codes.npy")

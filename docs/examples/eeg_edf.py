@@ -7,7 +7,9 @@ from ubpe_numba import BPE
 from ubpe_numba.cli.demo import load_beats
 
 levels = load_beats()[0].reshape(3, -1)  # three channels of whole seconds
-heads = highlevel.make_signal_headers(["C3", "Cz", "C4"], sample_frequency=120, physical_min=-100, physical_max=100)
+heads = highlevel.make_signal_headers(
+    ["C3", "Cz", "C4"], sample_frequency=120, physical_min=-100, physical_max=100
+)
 highlevel.write_edf("eeg.edf", levels, heads, digital=True)
 
 channels, _, _ = highlevel.read_edf("eeg.edf", digital=True)  # int32[channels, samples]
@@ -17,4 +19,6 @@ ids, spans = tok.encode(instants, return_offsets="spans")
 inside, whole = spans[:, 0] // 3 == (spans[:, 1] - 1) // 3, (spans % 3 == 0).all(axis=1)
 assert (inside | whole).all()
 assert np.array_equal(tok.decode(ids).reshape(-1, 3).T, levels)
-print(f"{instants.size // 3} instants are {ids.size} tokens, {int((whole & ~inside).sum())} of them of several instants")
+print(
+    f"{instants.size // 3} instants are {ids.size} tokens, {int((whole & ~inside).sum())} of them of several instants"
+)

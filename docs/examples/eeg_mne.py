@@ -8,7 +8,9 @@ from ubpe_numba.cli.demo import load_beats
 
 levels = load_beats()[0].reshape(3, -1)
 info = mne.create_info(["C3", "Cz", "C4"], 120, "eeg")
-mne.io.RawArray(levels * 1e-6, info, verbose="error").save("recording_raw.fif", overwrite=True, verbose="error")
+mne.io.RawArray(levels * 1e-6, info, verbose="error").save(
+    "recording_raw.fif", overwrite=True, verbose="error"
+)
 
 volts = mne.io.read_raw_fif("recording_raw.fif", verbose="error").get_data().T  # float64[samples, channels]
 scale = Scale(step=1e-6, channels="separate")

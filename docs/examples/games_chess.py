@@ -13,8 +13,12 @@ with open("games.pgn", "w") as file:
         file.write(f'[Event "?"]\n\n{moves} *\n\n')
 
 with open("games.pgn") as file:
-    games = [[node.san() for node in game.mainline()] for game in iter(lambda: chess.pgn.read_game(file), None)]
+    games = [
+        [node.san() for node in game.mainline()] for game in iter(lambda: chess.pgn.read_game(file), None)
+    ]
 tok = BPE(120).fit(games)
 ids = tok.encode_batch(games)
 assert tok.decode_batch(ids) == games
-print(f"{sum(map(len, games))} moves are {ids.total} tokens; the last game begins with {tok.decode(ids[2][:1])}")
+print(
+    f"{sum(map(len, games))} moves are {ids.total} tokens; the last game begins with {tok.decode(ids[2][:1])}"
+)

@@ -16,7 +16,9 @@ reads = [dna[i : i + 1000] for i in range(0, len(dna), 1000)]
 
 tok = BPE(
     1024 - len(SPECIAL),
-    preprocessing=Preprocessing(special_tokens=SPECIAL, special_first=True, pretokenizer=Splitter(["Whitespace"])),
+    preprocessing=Preprocessing(
+        special_tokens=SPECIAL, special_first=True, pretokenizer=Splitter(["Whitespace"])
+    ),
     unknown="[UNK]",
 ).fit(reads)
 roles = {"cls_token": "[CLS]", "sep_token": "[SEP]", "pad_token": "[PAD]", "mask_token": "[MASK]"}
@@ -26,4 +28,6 @@ fast.save_pretrained("dna-tokenizer")
 tokenizer = AutoTokenizer.from_pretrained("dna-tokenizer")
 batch = tokenizer([*reads, "ACGTNACGT"], padding=True, truncation=True, return_tensors="np")
 print("an unknown base:", tokenizer.convert_ids_to_tokens(tokenizer("ACGTNACGT")["input_ids"]))
-print(f"{len(tokenizer)} ids, a batch of {batch['input_ids'].shape}, checksum {zlib.crc32(batch['input_ids'].astype('<i4')):08x}")
+print(
+    f"{len(tokenizer)} ids, a batch of {batch['input_ids'].shape}, checksum {zlib.crc32(batch['input_ids'].astype('<i4')):08x}"
+)

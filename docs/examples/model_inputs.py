@@ -12,7 +12,9 @@ path = pathlib.Path(__file__).parents[1] / "data" / "kjv_genesis_exodus.txt.gz"
 verses = gzip.decompress(path.read_bytes()).decode().splitlines()
 tok = BPE.for_text(1000, pretokenizer="gpt2", special_tokens=["<|begin|>", "<|pad|>"]).fit(verses)
 
-inputs = tok(verses[:32], template="<|begin|> $A", padding=True, truncation=True, max_length=64, return_tensors="pt")
+inputs = tok(
+    verses[:32], template="<|begin|> $A", padding=True, truncation=True, max_length=64, return_tensors="pt"
+)
 torch.manual_seed(0)
 model = GPT2LMHeadModel(GPT2Config(vocab_size=tok.vocab_size, n_positions=64, n_embd=32, n_layer=1, n_head=2))
 logits = model(**inputs).logits

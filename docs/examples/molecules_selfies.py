@@ -6,8 +6,12 @@ from rdkit import Chem
 from ubpe_numba import BPE
 
 with open("drugs.smi", "w") as file:
-    file.write("CC(=O)Oc1ccccc1C(=O)O aspirin\nCC(C)Cc1ccc(cc1)C(C)C(=O)O ibuprofen\nCC(=O)Nc1ccc(O)cc1 paracetamol\n")
-    file.write("OC(=O)c1ccccc1O salicylic\nCN1C=NC2=C1C(=O)N(C(=O)N2C)C caffeine\nCN1C(=O)c2[nH]cnc2N(C)C1=O theophylline\n")
+    file.write(
+        "CC(=O)Oc1ccccc1C(=O)O aspirin\nCC(C)Cc1ccc(cc1)C(C)C(=O)O ibuprofen\nCC(=O)Nc1ccc(O)cc1 paracetamol\n"
+    )
+    file.write(
+        "OC(=O)c1ccccc1O salicylic\nCN1C=NC2=C1C(=O)N(C(=O)N2C)C caffeine\nCN1C(=O)c2[nH]cnc2N(C)C1=O theophylline\n"
+    )
 
 molecules = [Chem.MolToSmiles(molecule) for molecule in Chem.SmilesMolSupplier("drugs.smi", titleLine=False)]
 docs = [list(selfies.split_selfies(selfies.encoder(smiles))) for smiles in molecules]

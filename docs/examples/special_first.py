@@ -13,7 +13,10 @@ SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 
 verses = gzip.decompress((DATA / "kjv_genesis_exodus.txt.gz").read_bytes()).decode().splitlines()
 tok = BPE(
-    1995, preprocessing=Preprocessing(pretokenizer=Splitter(["WhitespaceSplit"]), special_tokens=SPECIAL, special_first=True)
+    1995,
+    preprocessing=Preprocessing(
+        pretokenizer=Splitter(["WhitespaceSplit"]), special_tokens=SPECIAL, special_first=True
+    ),
 )
 tok.fit(verses)
 

@@ -12,7 +12,9 @@ bases = np.frombuffer(b"ACGT", np.uint8)[packed[:, None] >> np.arange(0, 8, 2) &
 pathlib.Path("ecoli.fa").write_text(f">ecoli 536\n{bases}\n")
 
 sequence = next(SeqIO.parse("ecoli.fa", "fasta")).seq
-tok = UBPE(2048, alphabet="ACGT", objective="shortest", preprocessing=Preprocessing(mirror={"A": "T", "C": "G"}))
+tok = UBPE(
+    2048, alphabet="ACGT", objective="shortest", preprocessing=Preprocessing(mirror={"A": "T", "C": "G"})
+)
 tok.fit([str(sequence)])
 here, there = tok.encode_batch([str(sequence), str(sequence.reverse_complement())])
 assert np.array_equal(tok.vocabulary.mirror[there[::-1]], here)

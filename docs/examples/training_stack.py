@@ -21,7 +21,9 @@ class Tokenizer:
     @classmethod
     def train_from_iterator(cls, texts: Iterable[str], vocab_size: int) -> "Tokenizer":
         n_tokens = vocab_size - len(SPECIAL_TOKENS)
-        return cls(BPE.for_text(n_tokens, pretokenizer=SPLIT_PATTERN, special_tokens=SPECIAL_TOKENS).fit(texts))
+        return cls(
+            BPE.for_text(n_tokens, pretokenizer=SPLIT_PATTERN, special_tokens=SPECIAL_TOKENS).fit(texts)
+        )
 
     @classmethod
     def from_directory(cls, folder: str) -> "Tokenizer":
@@ -45,7 +47,9 @@ class Tokenizer:
     def id_to_token(self, token: int) -> str:
         return self.decode([token])
 
-    def encode(self, text: str | list[str], prepend: str | int | None = None, append: str | int | None = None) -> list:
+    def encode(
+        self, text: str | list[str], prepend: str | int | None = None, append: str | int | None = None
+    ) -> list:
         around = [word for word in (prepend, "$A", append) if word is not None]
         ids = self.tok(text, template=around, disallowed_special="none").input_ids
         return ids.tolist() if isinstance(text, str) else [row.tolist() for row in ids]
@@ -67,4 +71,12 @@ if __name__ == "__main__":
     one = tokenizer.encode(lines[7], prepend=tokenizer.get_bos_token_id(), append="<|user_end|>")
     print(tokenizer.decode(one))
     print(one)
-    print(len(rows), "rows,", sum(map(len, rows)), "ids of", tokenizer.get_vocab_size(), "check", zlib.crc32(str(rows).encode()))
+    print(
+        len(rows),
+        "rows,",
+        sum(map(len, rows)),
+        "ids of",
+        tokenizer.get_vocab_size(),
+        "check",
+        zlib.crc32(str(rows).encode()),
+    )

@@ -6,7 +6,8 @@ import numpy as np
 from ubpe_numba import BPE
 from ubpe_numba.plot import SkylineDisplay
 
-with matplotlib.cbook.get_sample_data("eeg.dat") as file:  # 800 samples of four channels, bundled with matplotlib
+# 800 samples of four channels, bundled with matplotlib
+with matplotlib.cbook.get_sample_data("eeg.dat") as file:
     channels = np.frombuffer(file.read(), float).reshape(800, 4).T
 levels = np.round(4 * channels / channels.std(axis=1, keepdims=True)).astype(int)
 tok = BPE(160, alphabet=np.unique(levels)).fit(levels, progress=False)

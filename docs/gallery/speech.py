@@ -8,7 +8,8 @@ import numpy as np
 from ubpe_numba import BPE
 from ubpe_numba.plot import SkylineDisplay
 
-sample = importlib.resources.files("amfm_decompy") / "sample.wav"  # a sentence at 16 kHz, bundled with AMFM-decompy
+# a sentence at 16 kHz, bundled with AMFM-decompy
+sample = importlib.resources.files("amfm_decompy") / "sample.wav"
 with sample.open("rb") as file, wave.open(file) as sound:
     heard = np.frombuffer(sound.readframes(sound.getnframes()), "<i2")
 slow = heard[: heard.size // 4 * 4].reshape(-1, 4).mean(axis=1)  # a quarter of the samples

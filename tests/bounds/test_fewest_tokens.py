@@ -27,7 +27,14 @@ def bound_of(docs: list[Any], size: int, n: int, **options: Any) -> Bound:
     weights = options.get("weights")
     units, total = distinct_segments(Ragged.from_lists(docs), None if weights is None else np.array(weights))
     names = "longest", "min_count", "seconds", "memory_limit", "n_threads", "progress"
-    defaults = {"longest": None, "min_count": 1, "seconds": None, "memory_limit": None, "n_threads": 1, "progress": QUIET}
+    defaults = {
+        "longest": None,
+        "min_count": 1,
+        "seconds": None,
+        "memory_limit": None,
+        "n_threads": 1,
+        "progress": QUIET,
+    }
     return bound_of_units(units, total, size, n, *({**defaults, **options}[name] for name in names))
 
 
@@ -44,8 +51,12 @@ def test_the_certificate_equals_the_reference(
 ) -> None:
     units, weights = distinct_segments(Ragged.from_lists(docs), None)
     plain = list(zip(units.to_lists(), weights.tolist(), strict=True))
-    found = bounds._Ascent(Substrings(units.values.astype(np.int32), units.offsets, weights, 3, longest, least, 2**62), n, 1)
-    prices = [data.draw(st.lists(st.integers(-20, 8), min_size=len(unit), max_size=len(unit))) for unit, _ in plain]
+    found = bounds._Ascent(
+        Substrings(units.values.astype(np.int32), units.offsets, weights, 3, longest, least, 2**62), n, 1
+    )
+    prices = [
+        data.draw(st.lists(st.integers(-20, 8), min_size=len(unit), max_size=len(unit))) for unit, _ in plain
+    ]
     total, sums = reference.bound_of_prices(plain, prices, 8, n, longest, least)
     found.best[:] = [price / 8 for unit in prices for price in (*unit, 0)]
     assert found.certified() == max(-(-total // 8), sum(weight for _, weight in plain))
@@ -55,7 +66,11 @@ def test_the_certificate_equals_the_reference(
     exact, smooth = np.empty(len(sums)), np.empty(len(sums))
     ends, at, length, counts, _ = found.everything
     symbol_prices.sum_excess(ends, length, at, found.of_node, before, 0.25, 0, len(sums), exact, smooth)
-    assert sorted(exact * 8) == sorted(sums) and (smooth <= exact).all() and (smooth >= exact - 0.125 * counts).all()
+    assert (
+        sorted(exact * 8) == sorted(sums)
+        and (smooth <= exact).all()
+        and (smooth >= exact - 0.125 * counts).all()
+    )
 
 
 @given(
@@ -78,7 +93,9 @@ def test_shares_are_the_best_mixture(pairs: list[tuple[int, int]], n: int, scale
 def test_ends_of_the_range() -> None:
     docs = [[0, 1, 0, 1, 1], [1, 1, 0]]
     for seconds in (0, None):
-        assert bound_of([[], []], 2, 3, seconds=seconds)[:1] == bound_of([], 2, 3, seconds=seconds)[:1] == (0,)
+        assert (
+            bound_of([[], []], 2, 3, seconds=seconds)[:1] == bound_of([], 2, 3, seconds=seconds)[:1] == (0,)
+        )
     assert bound_of(docs, 2, 0).tokens == 8  # symbols
     assert bound_of(docs, 2, 5, longest=1).tokens == 8
     assert bound_of(docs, 2, 1000).tokens == bound_of(docs, 2, 1000, seconds=0).tokens == 2  # all are tokens
@@ -90,7 +107,10 @@ def test_the_same_for_any_number_of_threads(monkeypatch: pytest.MonkeyPatch) -> 
     docs = text(30)
     assert len({bound_of(docs, 6, 40, longest=8, n_threads=n) for n in (1, 2, 3, 8)}) == 1
     monkeypatch.setattr(bounds, "_PARTS_FROM", 10**9)  # sums in another order
-    whole, parts = bound_of(docs, 6, 40, longest=8).tokens, bound_of(docs, 6, 40, longest=8, n_threads=2).tokens
+    whole, parts = (
+        bound_of(docs, 6, 40, longest=8).tokens,
+        bound_of(docs, 6, 40, longest=8, n_threads=2).tokens,
+    )
     assert abs(whole - parts) <= 0.002 * whole
 
 
@@ -101,7 +121,9 @@ def test_a_bound_ends_when_its_time_is_over(monkeypatch: pytest.MonkeyPatch) -> 
     looks = itertools.count()
     monkeypatch.setattr(bounds, "time", types.SimpleNamespace(monotonic=lambda: next(looks)))
     at_once, later = (bound_of(docs, 6, 40, longest=8, seconds=seconds) for seconds in (0, 30))
-    assert (at_once.rounds, at_once.converged) == (0, False) and 0 < later.rounds <= 30 and not later.converged
+    assert (
+        (at_once.rounds, at_once.converged) == (0, False) and 0 < later.rounds <= 30 and not later.converged
+    )
     assert at_once.tokens < later.tokens <= whole.tokens * 1.001
 
 
@@ -109,10 +131,21 @@ def test_a_bound_looks_at_shorter_tokens_where_memory_is_limited(caplog: pytest.
     docs = text(3)
     lengths = np.array([doc.size for doc in docs])
     limit = bounds.NODE * int((lengths + 1).sum()) + (bounds.EDGE + bounds.CANDIDATE) * n_edges_of(lengths, 5)
-    refuses(MemoryError, r"memory_limit: .* 9 symbols .*limit is .* MB", bound_of, docs, 6, 9, longest=9, memory_limit=limit)
+    refuses(
+        MemoryError,
+        r"memory_limit: .* 9 symbols .*limit is .* MB",
+        bound_of,
+        docs,
+        6,
+        9,
+        longest=9,
+        memory_limit=limit,
+    )
     with caplog.at_level(logging.INFO, "ubpe_numba"):
         found = bound_of(docs, 6, 9, memory_limit=limit)
-    assert found.longest == 5 and "up to 5 symbols" in caplog.text and found == bound_of(docs, 6, 9, longest=5)
+    assert (
+        found.longest == 5 and "up to 5 symbols" in caplog.text and found == bound_of(docs, 6, 9, longest=5)
+    )
     assert bound_of(docs, 6, 9, longest=5, memory_limit=limit).longest == 5
     rare = bound_of(docs, 6, 9, min_count=30, memory_limit=limit)  # of which there are none of 6 symbols
     assert rare.longest is None or rare.longest >= 5
@@ -131,7 +164,11 @@ def test_many_candidates_are_chosen_from(monkeypatch: pytest.MonkeyPatch) -> Non
 
     monkeypatch.setattr(Places, "take", noted)
     found = [bound_of(docs, 6, 40, longest=8, n_threads=n) for n in (1, 2)]
-    assert found[0] == found[1] and min(chosen) < 0 and abs(found[0].tokens - whole.tokens) <= 0.01 * whole.tokens
+    assert (
+        found[0] == found[1]
+        and min(chosen) < 0
+        and abs(found[0].tokens - whole.tokens) <= 0.01 * whole.tokens
+    )
     monkeypatch.setattr(bounds, "_ALL", 1)
     for docs_, n in (([[0, 1] * 4, [1, 1, 0]], 2), ([[0] * 9], 1), ([[0, 1]], 5)):
         units, weights = distinct_segments(Ragged.from_lists(docs_), None)

@@ -20,7 +20,9 @@ def made(table: Table) -> tuple[PathEncoder, dict[tuple[int, ...], int], dict[in
     return PathEncoder(Vocabulary.from_merges(*table)), *named(table)
 
 
-def searched(search: PathEncoder, doc: list[int], n: int, by_bag: bool, exact: bool = False, guided: bool = False) -> Found:
+def searched(
+    search: PathEncoder, doc: list[int], n: int, by_bag: bool, exact: bool = False, guided: bool = False
+) -> Found:
     """Paths with their weights in fixed point, and the gap; a beam of two or more where the search is exact."""
     beam = max(n, 2) if exact else n
     given = n_best_paths(search, Ragged.from_lists([doc]), n, beam, by_bag, 1).candidates
@@ -35,7 +37,9 @@ def test_exact_and_gap_against_trying_everything(data: st.DataObject, table: Tab
         for n in (1, 6):
             want = encode_paths.best_of_all(doc, tokens, idf, n, by_bag=by_bag)
             assert searched(search, doc, n, by_bag, exact=True) == (want, 0)
-            (beam, gap), (guided, gap_of_guided) = (searched(search, doc, n, by_bag, guided=way) for way in (False, True))
+            (beam, gap), (guided, gap_of_guided) = (
+                searched(search, doc, n, by_bag, guided=way) for way in (False, True)
+            )
             for found, far in ((beam, gap), (guided, gap_of_guided)):
                 assert far >= want[0][1] - found[0][1] >= 0 and len(found) == len(want)
                 assert all(weight == encode_paths.path_weight(path, idf) for path, weight in found)
@@ -65,7 +69,10 @@ def test_matches_and_bounds_of_prices_equal_the_reference(data: st.DataObject, t
 def test_without_any_idf_and_by_other_objectives() -> None:
     tok = UBPE(8, 2).fit(["abbaababba"], progress=False)
     found, gaps = encode_nbest(tok, ["abbab", ""], 4, exact=True)
-    assert found.candidates == tok.encode_nbest(["abbab", ""], 4, beam=16).candidates and gaps.tolist() == [0, 0]
+    assert found.candidates == tok.encode_nbest(["abbab", ""], 4, beam=16).candidates and gaps.tolist() == [
+        0,
+        0,
+    ]
     with pytest.raises(ValueError, match="objective: expected 'tfidf', got 'shortest'"):
         encode_nbest(tok.set_params(objective="shortest"), ["abbab"], 4)
 
@@ -74,7 +81,9 @@ def test_an_exact_search_that_takes_too_much() -> None:
     """A ValueError before the search has taken long, since its tails are counted."""
     docs = np.random.default_rng(1).integers(0, 2, (20, 2000))
     tok = UBPE(60, 4, alphabet=2).fit(docs, progress=False)
-    with pytest.raises(ValueError, match="exact: document 1 of 2000 symbols needs more than 1048576 tails; cut it"):
+    with pytest.raises(
+        ValueError, match="exact: document 1 of 2000 symbols needs more than 1048576 tails; cut it"
+    ):
         encode_nbest(tok, [docs[0][:20], docs[1]], 1, exact=True)
 
 

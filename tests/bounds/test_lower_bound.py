@@ -27,7 +27,9 @@ def test_a_bound_of_text_is_below_its_own_tokens(cls: Any, options: dict[str, An
 
 @each("options", [{}, {"max_token_length": 4}, {"memory_limit": 3_000_000}])
 @each("docs", [[[0, 1, 1] * 300, [0] * 600]])
-def test_no_bound_is_above_the_long_tokens_of_the_tokenizer_itself(docs: Any, options: dict[str, Any]) -> None:
+def test_no_bound_is_above_the_long_tokens_of_the_tokenizer_itself(
+    docs: Any, options: dict[str, Any]
+) -> None:
     """They are candidates however short those are that there is memory for."""
     tok = UBPE(14, 1, alphabet=2, objective="shortest").fit(docs, progress=False)
     longest = max(len(tok.vocabulary[i]) for i in range(len(tok.vocabulary)))
@@ -47,7 +49,9 @@ def test_memory_is_limited_where_a_length_is_given() -> None:
     least = 1e6 * float(str(refused.value).split(" MB")[0].split()[-1])  # what it says it needs is enough
     assert lower_bound(tok, docs, seconds=0.1, memory_limit=int(least)).max_token_length == 2
     runs = BPE.from_merges([[0, 0], *([i, 0] for i in range(2, 900))], alphabet=2)
-    with pytest.raises(MemoryError, match="memory_limit: tokens have [0-9]+ places in the documents, there is room for"):
+    with pytest.raises(
+        MemoryError, match="memory_limit: tokens have [0-9]+ places in the documents, there is room for"
+    ):
         lower_bound(runs, [[0] * 5000], max_token_length=2, memory_limit=3_000_000)
 
 
@@ -61,7 +65,11 @@ def test_documents_are_read_as_by_fit() -> None:
         return found.tokens, found.own, found.n_edges
 
     flat, offsets = np.concatenate(docs), [0, 5, 7, 11]
-    assert of(want) == of(lower_bound(tok, flat, offsets=offsets, **options)) == of(lower_bound(tok, iter(docs), **options))
+    assert (
+        of(want)
+        == of(lower_bound(tok, flat, offsets=offsets, **options))
+        == of(lower_bound(tok, iter(docs), **options))
+    )
     assert of(want) == of(lower_bound(tok, count_documents(docs), **options))
     weighted = lower_bound(tok, docs, sample_weight=[1, 0, 4], **options)
     assert of(weighted) == of(lower_bound(tok, [docs[0], *[docs[2]] * 4], **options))
@@ -83,4 +91,6 @@ def test_errors_name_the_argument(options: dict[str, Any], error: type[Exception
 
 def test_errors_of_documents() -> None:
     refuses(NotFittedError, "", lambda: lower_bound(BPE(4), [[0, 1]]))
-    refuses(UnknownSymbolError, "document 1", lambda: lower_bound(BPE(4, alphabet=2).fit([[0, 1]]), [[0], [0, 5]]))
+    refuses(
+        UnknownSymbolError, "document 1", lambda: lower_bound(BPE(4, alphabet=2).fit([[0, 1]]), [[0], [0, 5]])
+    )

@@ -1,6 +1,9 @@
-"""A browser for tests: Chromium of the system, driven by playwright. Skipped without one; UBPE_NEED_BROWSER=1: failed.
+"""A browser for tests: Chromium of the system, driven by playwright.
 
-UBPE_BROWSER=firefox: Firefox of the system, by WebDriver BiDi (Firefox 153 and playwright 1.58 understand each other).
+Skipped without one; UBPE_NEED_BROWSER=1: failed.
+
+UBPE_BROWSER=firefox: Firefox of the system, by WebDriver BiDi (Firefox 153 and playwright 1.58 understand
+each other).
 """
 
 import os
@@ -12,8 +15,17 @@ from typing import Any
 import pytest
 from explorer_reports import of_kind
 
-_NAMES = {"chromium": ("chromium", "chromium-browser", "google-chrome"), "firefox": ("firefox", "firefox-esr")}
-_QUIET = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync")
+_NAMES = {
+    "chromium": ("chromium", "chromium-browser", "google-chrome"),
+    "firefox": ("firefox", "firefox-esr"),
+}
+_QUIET = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
 
 
 def _missing(reason: str) -> None:
@@ -32,8 +44,12 @@ def browser() -> Iterator[Any]:
     name = os.environ.get("UBPE_BROWSER", "chromium")
     path = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, _NAMES[name])), None)
     if path is None:
-        _missing(f"none of {', '.join(_NAMES[name])} is on the PATH, and CHROMIUM names none (apt-get install chromium)")
-    options: dict[str, Any] = {"channel": "moz-firefox"} if name == "firefox" else {"args": [*_QUIET, "--no-first-run"]}
+        _missing(
+            f"none of {', '.join(_NAMES[name])} is on the PATH, and CHROMIUM names none (apt-get install chromium)"
+        )
+    options: dict[str, Any] = (
+        {"channel": "moz-firefox"} if name == "firefox" else {"args": [*_QUIET, "--no-first-run"]}
+    )
     with sync_playwright() as playwright:
         started = getattr(playwright, name).launch(executable_path=path, **options)
         yield started
@@ -69,12 +85,15 @@ def visit(browser: Any) -> Iterator[Callable[..., Any]]:
     """Open a report without a network, or an address; errors on the console, and requests elsewhere, fail the test."""
     contexts, wrong = [], []
 
-    def opened(target: pathlib.Path | str, scheme: str = "light", wait: str = "body[data-ready]", **options: Any) -> Any:
+    def opened(
+        target: pathlib.Path | str, scheme: str = "light", wait: str = "body[data-ready]", **options: Any
+    ) -> Any:
         offline = isinstance(target, pathlib.Path)
         address = target.as_uri() if isinstance(target, pathlib.Path) else target
         own = address if offline else "/".join(address.split("/")[:3])
         context = browser.new_context(
-            **{"viewport": {"width": 1440, "height": 960}, "color_scheme": scheme, "offline": offline} | options
+            **{"viewport": {"width": 1440, "height": 960}, "color_scheme": scheme, "offline": offline}
+            | options
         )
         contexts.append(context)
         page = context.new_page()
@@ -85,7 +104,10 @@ def visit(browser: Any) -> Iterator[Callable[..., Any]]:
 
         page.on("pageerror", lambda error: wrong.append(f"{page.url}: error: {error}"))
         kinds = ("error", "warning") if offline else ("error",)
-        page.on("console", lambda message: wrong.append(f"{page.url}: {message.text}") if message.type in kinds else None)
+        page.on(
+            "console",
+            lambda message: wrong.append(f"{page.url}: {message.text}") if message.type in kinds else None,
+        )
         page.on("request", lambda request: asked(request.url))
         page.goto(address)
         page.wait_for_selector(wait, timeout=20_000)

@@ -58,7 +58,9 @@ def test_the_theme_is_that_of_the_reader_until_it_is_changed(visit: Any, ecg: Ma
 
 
 @each("kind", ("ecg", "text"))
-def test_on_paper_it_is_light_and_has_the_first_tokens(visit: Any, kind: str, request: pytest.FixtureRequest) -> None:
+def test_on_paper_it_is_light_and_has_the_first_tokens(
+    visit: Any, kind: str, request: pytest.FixtureRequest
+) -> None:
     page = visit(request.getfixturevalue(kind).path, "dark")
     page.emulate_media(media="print")
     page.wait_for_selector("#paper tbody tr")
@@ -73,7 +75,9 @@ def test_on_paper_it_is_light_and_has_the_first_tokens(visit: Any, kind: str, re
 def test_keys_choose_cuts_and_show_what_they_do(visit: Any, ecg: Made) -> None:
     page = visit(ecg.path)
     press(page, "2")
-    assert page.get_attribute('#cuts [aria-checked="true"]', "aria-label").split(",")[0] == list(ecg.cuts())[1]
+    assert (
+        page.get_attribute('#cuts [aria-checked="true"]', "aria-label").split(",")[0] == list(ecg.cuts())[1]
+    )
     page.focus('#cuts [aria-checked="true"]')
     page.keyboard.press("ArrowLeft")
     assert page.get_attribute("#cuts button:nth-child(1)", "aria-checked") == "true"
@@ -100,15 +104,25 @@ def test_the_place_is_a_slider_with_keys(visit: Any, kind: str, request: pytest.
         assert last > 0 and (first == last if key == "End" else first == 0 if key == "Home" else first >= 0)
         assert key != "ArrowRight" or first > 0
     assert first == 0
-    assert page.get_attribute("#overview", "aria-valuetext").startswith(f"document 0, {made.unit} 0 to document")
+    assert page.get_attribute("#overview", "aria-valuetext").startswith(
+        f"document 0, {made.unit} 0 to document"
+    )
 
 
 @EVERY
-def test_pictures_have_tables_and_what_has_the_focus_is_seen(visit: Any, kind: str, request: pytest.FixtureRequest) -> None:
+def test_pictures_have_tables_and_what_has_the_focus_is_seen(
+    visit: Any, kind: str, request: pytest.FixtureRequest
+) -> None:
     page = visit(request.getfixturevalue(kind).path)
-    assert all(len(canvas.get_attribute("aria-label")) > 20 for canvas in page.locator("canvas[role=img]").all())
+    assert all(
+        len(canvas.get_attribute("aria-label")) > 20 for canvas in page.locator("canvas[role=img]").all()
+    )
     assert page.locator("h1").count() == 1 and page.get_attribute("html", "lang") == "en"
-    assert {element.get_attribute("id") for element in page.locator("[role=status]").all()} == {"listinfo", "status", "typedinfo"}
+    assert {element.get_attribute("id") for element in page.locator("[role=status]").all()} == {
+        "listinfo",
+        "status",
+        "typedinfo",
+    }
     assert page.get_attribute("#grid", "aria-rowcount") == str(n_listed(page) + 1)
     sorts = [head.get_attribute("aria-sort") for head in page.locator("[role=columnheader]").all()]
     assert sorted(sorts) == ["descending", *["none"] * 5]
@@ -134,7 +148,9 @@ _AXE = "axe.run({resultTypes: ['violations']}).then((found) => found.violations.
 
 @each("scheme, width", [("light", 1280), ("dark", 390)])
 @EVERY
-def test_axe_finds_nothing(visit: Any, axe: str, kind: str, scheme: str, width: int, request: pytest.FixtureRequest) -> None:
+def test_axe_finds_nothing(
+    visit: Any, axe: str, kind: str, scheme: str, width: int, request: pytest.FixtureRequest
+) -> None:
     """With everything open, the skyline too, and with each dialog, which are the same for all."""
     page = visit(request.getfixturevalue(kind).path, scheme, viewport={"width": width, "height": 900})
     page.evaluate(f"{axe}; null")
@@ -160,7 +176,9 @@ def test_a_notebook_shows_it_in_a_frame_of_its_own(visit: Any, ecg: Made, folder
     assert html.unescape(report._repr_html_()).count("<!doctype html>") == 1
 
 
-def test_of_many_documents_some_are_drawn_and_all_are_counted(visit: Any, ecg: Made, folder: pathlib.Path) -> None:
+def test_of_many_documents_some_are_drawn_and_all_are_counted(
+    visit: Any, ecg: Made, folder: pathlib.Path
+) -> None:
     path = folder / "sampled.html"
     explore(ecg.tok, ecg.docs, path, offsets=ecg.offsets, max_symbols=2000, progress=False)
     page = visit(path)
@@ -186,7 +204,12 @@ def test_unusual_vocabularies_and_documents(visit: Any, folder: pathlib.Path) ->
         ("a flat vocabulary", tok.refine([x, x], progress=False), [x], {}),
         ("nothing learned", BPE(20, alphabet=20).fit([[1, 2, 3]], progress=False), [x], {}),
         ("64 bits", BPE(40).fit([x + 2**62], progress=False), [x + 2**62], {}),
-        ("bytes that are no text", BPE.for_text(270).fit([broken], progress=False), [broken], {"kind": "text"}),
+        (
+            "bytes that are no text",
+            BPE.for_text(270).fit([broken], progress=False),
+            [broken],
+            {"kind": "text"},
+        ),
         ("surrogates", BPE(30).fit([lone], progress=False), [lone], {}),
         ("unknown symbols", BPE(30).fit([word], progress=False), ["abΩcab" * 9], {"unknown": "skip"}),
         ("rests", tok, [x], {"kind": "notes", "pitches": {i: None if i == 3 else 60 + i for i in range(14)}}),

@@ -19,7 +19,9 @@ def test_the_segmentations_are_those_of_the_library(visit: Any, ecg: Made) -> No
 
 
 @each("j", [0, 2])
-def test_occurrences_are_counted_marked_and_gone_to_as_the_library_finds_them(visit: Any, ecg: Made, j: int) -> None:
+def test_occurrences_are_counted_marked_and_gone_to_as_the_library_finds_them(
+    visit: Any, ecg: Made, j: int
+) -> None:
     page, ids = visit(ecg.path), list(ecg.cuts().values())[j]
     page.click(f"#cuts button:nth-child({j + 1})")
     settle(page)
@@ -27,7 +29,9 @@ def test_occurrences_are_counted_marked_and_gone_to_as_the_library_finds_them(vi
     for row in (1, 4, 9):
         page.click(f"#rows .row:nth-child({row})")
         token = chosen(page)
-        assert number(page, "#count") == usage.counts[token] == int(page.get_attribute("#status", "data-found"))
+        assert (
+            number(page, "#count") == usage.counts[token] == int(page.get_attribute("#status", "data-found"))
+        )
         assert f"in {usage.document_frequencies[token]} of 80 documents" in page.inner_text("#status")
     found = ecg.tok.index(ids)[token]
     where = list(zip(found.documents.tolist(), found.starts.tolist(), strict=True))
@@ -121,7 +125,10 @@ def test_contexts_end_with_their_documents(visit: Any, ecg: Made) -> None:
 def test_the_tree_holds_the_parents(visit: Any, ecg: Made) -> None:
     page, token = visit(ecg.path), len(ecg.tok._model.vocabulary) - 1
     choose(page, token)
-    parents, nodes = ecg.tok.vocabulary.parents(token), page.locator("#tree > .branch > .pair > .branch > button")
+    parents, nodes = (
+        ecg.tok.vocabulary.parents(token),
+        page.locator("#tree > .branch > .pair > .branch > button"),
+    )
     assert tuple(int(node.get_attribute("data-token")) for node in nodes.all()) == tuple(parents)
     nodes.nth(0).focus()
     page.keyboard.press("Enter")

@@ -15,7 +15,10 @@ from ubpe_numba import BPE, Preprocessing
 def _slide(page: Any, part: float) -> int:
     """Move the slider, and say the size that it chose."""
     slider = "const slider = document.getElementById('size'); slider.value"
-    page.evaluate(f"(part) => {{ {slider} = Math.round(part * slider.max); slider.dispatchEvent(new Event('input')); }}", part)
+    page.evaluate(
+        f"(part) => {{ {slider} = Math.round(part * slider.max); slider.dispatchEvent(new Event('input')); }}",
+        part,
+    )
     settle(page)
     settle(page)
     return int(page.get_attribute("#skyline", "data-size"))
@@ -25,18 +28,24 @@ def _slide(page: Any, part: float) -> int:
 def mirrored(folder: pathlib.Path) -> Made:
     """DNA that counts together with its other strand: a token and its mirror come with one size."""
     _, values, offsets = dna_of()
-    tok = BPE(90, alphabet=4, preprocessing=Preprocessing(mirror={0: 3, 1: 2})).fit(values, offsets=offsets, progress=False)
+    tok = BPE(90, alphabet=4, preprocessing=Preprocessing(mirror={0: 3, 1: 2})).fit(
+        values, offsets=offsets, progress=False
+    )
     return made_at(folder / "mirrored.html", tok, values, offsets, kind="dna")
 
 
 @each("kind", ["text", "mirrored", "ecg", "notes"])
-def test_every_size_shows_what_a_shorter_fit_encodes_to(visit: Any, kind: str, request: pytest.FixtureRequest) -> None:
+def test_every_size_shows_what_a_shorter_fit_encodes_to(
+    visit: Any, kind: str, request: pytest.FixtureRequest
+) -> None:
     made = request.getfixturevalue(kind)
     tok, page = made.tok.with_objective("rank"), visit(made.path)
     page.click("#cuts button:has-text('rank')")
     press(page, "0")
     size = tok._model.vocabulary.n_alphabet + tok._model.vocabulary.n_learned
-    curve = {int(row[0].replace(",", "")): float(row[1].replace(",", "")) for row in rows_of(page, "alt-curve")}
+    curve = {
+        int(row[0].replace(",", "")): float(row[1].replace(",", "")) for row in rows_of(page, "alt-curve")
+    }
     assert page.is_visible("#skyline") and size - max(curve) < 2
     for part in (0.0, 0.4, 0.8, 1.0):
         n = _slide(page, part)
@@ -65,9 +74,13 @@ def test_a_click_in_the_skyline_chooses_size_and_token(visit: Any, dna: Made) ->
     box, (first, _) = page.locator("#skyline").bounding_box(), in_view(page)
     page.mouse.click(box["x"] + box["width"] * 0.5, box["y"] + box["height"] * 0.45)
     settle(page)
-    size, token = int(page.get_attribute("#skyline", "data-size")), int(page.inner_text("#status b").split()[0])
+    size, token = (
+        int(page.get_attribute("#skyline", "data-size")),
+        int(page.inner_text("#status b").split()[0]),
+    )
     assert 4 < size < 90 and token < size and in_view(page)[0] == first
-    rows = rows_of(page, "alt-sky")  # from the largest token to the symbol, each from the size that makes it to where it goes in
+    # from the largest token to the symbol, each from the size that makes it to where it goes in
+    rows = rows_of(page, "alt-sky")
     tokens = [int(row[2]) for row in rows]
     assert token in tokens and len(tokens) > 2 and rows[-1][0] == "the alphabet" and rows[0][1] == "90"
     for whole, part, row, below in zip(tokens, tokens[1:], rows, rows[1:], strict=False):

@@ -16,20 +16,29 @@ def _fields(made: Made) -> dict[str, np.ndarray]:
     spread = np.array([np.ptp(values[a:b]) for a, b in zip(v.offsets[:-1], v.offsets[1:], strict=True)])
     saves = usage.counts * (lengths - 1)
     says = np.where(usage.counts > 1, saves * (spread if made.unit == "sample" else 1), 0)
-    of_tokens = {"id": np.arange(lengths.size), "len": lengths, "count": usage.counts, "docs": usage.document_frequencies}
+    of_tokens = {
+        "id": np.arange(lengths.size),
+        "len": lengths,
+        "count": usage.counts,
+        "docs": usage.document_frequencies,
+    }
     return of_tokens | {"saves": saves, "says": says}
 
 
 def _ordered(made: Made, found: np.ndarray, key: str, sign: int) -> list[int]:
     """Ids by a column, then by count, then by id."""
     fields = _fields(made)
-    return sorted(np.flatnonzero(found).tolist(), key=lambda t: (sign * fields[key][t], -fields["count"][t], t))
+    return sorted(
+        np.flatnonzero(found).tolist(), key=lambda t: (sign * fields[key][t], -fields["count"][t], t)
+    )
 
 
 def test_without_a_search_those_in_use_are_listed_that_say_most_first(visit: Any, ecg: Made) -> None:
     page = visit(ecg.path)
     fields = _fields(ecg)
-    expected = _ordered(ecg, (fields["count"] > 0) & (fields["id"] >= ecg.tok._model.vocabulary.n_alphabet), "says", -1)
+    expected = _ordered(
+        ecg, (fields["count"] > 0) & (fields["id"] >= ecg.tok._model.vocabulary.n_alphabet), "says", -1
+    )
     assert n_listed(page) == len(expected) and listed(page) == expected[:12]
 
 
@@ -100,7 +109,11 @@ def test_notes_are_found_by_name_and_by_number(visit: Any, notes: Made) -> None:
     for query, wanted in (("60,64", [60, 64]), ("c4, E4", [60, 64]), ("55, C4, e4 len>1", [55, 60, 64])):
         search(page, query)
         n = len(wanted)
-        assert n_listed(page) == sum(any(token[i : i + n] == wanted for i in range(len(token))) for token in tokens) > 0
+        assert (
+            n_listed(page)
+            == sum(any(token[i : i + n] == wanted for i in range(len(token))) for token in tokens)
+            > 0
+        )
 
 
 def test_keys_of_the_table(visit: Any, ecg: Made) -> None:
@@ -111,9 +124,17 @@ def test_keys_of_the_table(visit: Any, ecg: Made) -> None:
     order = listed(page, 30)
     assert chosen(page) == order[0]
     page.focus("#grid")
-    for key, expected in (("ArrowDown", order[1]), ("ArrowDown", order[2]), ("ArrowUp", order[1]), ("PageDown", order[21])):
+    for key, expected in (
+        ("ArrowDown", order[1]),
+        ("ArrowDown", order[2]),
+        ("ArrowUp", order[1]),
+        ("PageDown", order[21]),
+    ):
         page.keyboard.press(key)
-        assert chosen(page) == expected and page.get_attribute("#grid", "aria-activedescendant") == f"token{expected}"
+        assert (
+            chosen(page) == expected
+            and page.get_attribute("#grid", "aria-activedescendant") == f"token{expected}"
+        )
     page.keyboard.press("End")
     assert page.get_attribute(f'{ROWS}[aria-selected="true"]', "aria-rowindex") == str(n_listed(page) + 1)
     page.keyboard.press("Home")

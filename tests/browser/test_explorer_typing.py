@@ -14,16 +14,32 @@ from tables import each
 
 from ubpe_numba import BPE
 
-#: What patterns and UTF-8 tell apart: letters of all cases and of new versions of Unicode, marks, numbers, spaces, ends of lines.
+#: What patterns and UTF-8 tell apart: letters of all cases and of new versions of Unicode, marks, numbers,
+#: spaces, ends of lines.
 LETTERS = "abcde\u017fstmlTHEéßǅʰא語\u0301\U00016ea0\U000105c0😀0127²Ⅷ٣ \t\n\r\x85\u2028\u3000\ufeff'\u2019.,-/!€\ud800\udfff\0"
-WORDS = ["the", "The", "it's", "I'LL", "we'\u017f", " 12345", "don't", "\r\n\r\n", "   x", "...\n\n", "naïve", "<|end|>", "<|end"]
+WORDS = [
+    "the",
+    "The",
+    "it's",
+    "I'LL",
+    "we'\u017f",
+    " 12345",
+    "don't",
+    "\r\n\r\n",
+    "   x",
+    "...\n\n",
+    "naïve",
+    "<|end|>",
+    "<|end",
+]
 
 
 def _texts(n: int, seed: int) -> list[str]:
     rng = np.random.default_rng(seed)
     parts = [*LETTERS, *WORDS]
     made = ("".join(parts[i] for i in rng.integers(0, len(parts), rng.integers(0, 25))) for _ in range(n))
-    return [text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass") for text in made]  # two halves are one there
+    # two halves are one there
+    return [text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass") for text in made]
 
 
 def _model(name: str) -> tuple[Any, list[Any], list[Any]]:
@@ -44,7 +60,11 @@ def _model(name: str) -> tuple[Any, list[Any], list[Any]]:
         return BPE(200).fit([*fitted, LETTERS], progress=False), fitted[:5], docs
     special = ["<|end|>"] if name == "bytes" else None
     cut = None if name == "bytes" else name
-    return BPE.for_text(420, pretokenizer=cut, special_tokens=special).fit(fitted, progress=False), fitted[:5], docs
+    return (
+        BPE.for_text(420, pretokenizer=cut, special_tokens=special).fit(fitted, progress=False),
+        fitted[:5],
+        docs,
+    )
 
 
 PATTERNS = ["gpt2", "cl100k", "llama3", "o200k", "starcoder", "qwen2", "qwen35", "tekken"]
@@ -53,7 +73,12 @@ PATTERNS = ["gpt2", "cl100k", "llama3", "o200k", "starcoder", "qwen2", "qwen35",
 @each("name", ["bytes", "characters", "integers", "letters", "words", *PATTERNS])
 def test_ids_are_those_of_python(visit: Any, tmp_path: pathlib.Path, name: str) -> None:
     tok, shown, docs = _model(name)
-    report = made(tmp_path / "a.html", tok, shown, kind={"letters": "dna", "words": "auto", "integers": "auto"}.get(name, "text"))
+    report = made(
+        tmp_path / "a.html",
+        tok,
+        shown,
+        kind={"letters": "dna", "words": "auto", "integers": "auto"}.get(name, "text"),
+    )
     page = visit(report.path)
     typed = ["".join("ACGT"[i] for i in doc) for doc in docs] if name == "letters" else docs
     found = page.evaluate("(docs) => JSON.parse(docs).map(encode)", json.dumps(typed))
@@ -70,14 +95,20 @@ def test_what_is_typed_is_shown_until_it_is_taken_back(visit: Any, text: Made) -
     _says(page, "20 bytes are")
     ids = text.tok.encode("the face of the deep").tolist()
     assert [int(row[1]) for row in rows_of(page, "alt-view")] == ids
-    assert f"20 bytes are {len(ids)} tokens of the whole vocabulary by merge rank" in page.inner_text("#typedinfo")
+    assert f"20 bytes are {len(ids)} tokens of the whole vocabulary by merge rank" in page.inner_text(
+        "#typedinfo"
+    )
     press(page, "[", "[")
     size = int(page.get_attribute("#skyline", "data-size"))
     short = text.tok.truncate(size).encode("the face of the deep").tolist()
     assert [int(row[1]) for row in rows_of(page, "alt-view")] == short and len(short) > len(ids)
     press(page, "]", "]")
     page.click("#back")
-    assert page.inner_text("#what") == before and page.is_disabled("#back") and page.locator("#cuts button").count() == 3
+    assert (
+        page.inner_text("#what") == before
+        and page.is_disabled("#back")
+        and page.locator("#cuts button").count() == 3
+    )
 
 
 def _says(page: Any, text: str) -> None:
@@ -134,12 +165,18 @@ def test_what_is_not_computed_in_the_page_is_said(visit: Any, tmp_path: pathlib.
     verses = ["in the beginning", "the deep"]
     for i, (tok, says) in enumerate(
         (
-            (BPE.for_text(280, pretokenizer="deepseek").fit(verses, progress=False), "the pattern by which the model cuts text"),
+            (
+                BPE.for_text(280, pretokenizer="deepseek").fit(verses, progress=False),
+                "the pattern by which the model cuts text",
+            ),
             (
                 BPE.for_text(280, pretokenizer="whitespace").fit(verses, progress=False),
                 "the pattern by which the model cuts text",
             ),
-            (BPE.for_text(280, normalizer=["Lowercase"]).fit(verses, progress=False), "the model changes text before"),
+            (
+                BPE.for_text(280, normalizer=["Lowercase"]).fit(verses, progress=False),
+                "the model changes text before",
+            ),
         )
     ):
         page = visit(made(tmp_path / f"{i}.html", tok, verses).path)
@@ -172,7 +209,9 @@ def test_a_link_shows_the_same(visit: Any, kind: str, request: pytest.FixtureReq
     settle(other)
     assert "by=rank" in page.url and "size=" in page.url
     assert [other.inner_text(each) for each in said] == seen and in_view(other) == at
-    other.evaluate("location.hash = '#by=rank&size=1e99&token=-5&from=x&to=9e9&at=3&sort=__proto__&find=len>0'")
+    other.evaluate(
+        "location.hash = '#by=rank&size=1e99&token=-5&from=x&to=9e9&at=3&sort=__proto__&find=len>0'"
+    )
     settle(other)
     assert "No token is chosen" in other.inner_text("#status")
 

@@ -26,7 +26,9 @@ def _escaped(text: str) -> str:
     out = []
     for c in text:
         n = ord(c)
-        strange = (n < 32 and c not in "\n\t") or 0x7F <= n < 0xA0 or 0x2028 <= n <= 0x202E or 0xD800 <= n <= 0xDFFF
+        strange = (
+            (n < 32 and c not in "\n\t") or 0x7F <= n < 0xA0 or 0x2028 <= n <= 0x202E or 0xD800 <= n <= 0xDFFF
+        )
         out.append(c if not strange else f"\\x{n:02x}" if n < 256 else f"\\u{n:04x}")
     return "".join(out)
 
@@ -70,7 +72,9 @@ def test_each_segmentation_of_text_marks_what_the_library_counts(visit: Any, tex
 
 
 @each("kind", ["text", "dna"])
-def test_tokens_have_thumbnails_and_marks_are_narrow(visit: Any, kind: str, request: pytest.FixtureRequest) -> None:
+def test_tokens_have_thumbnails_and_marks_are_narrow(
+    visit: Any, kind: str, request: pytest.FixtureRequest
+) -> None:
     page = visit(request.getfixturevalue(kind).path)
     for row in page.locator("#rows .row").all()[:9]:
         length = int(row.locator("[role=gridcell]").nth(2).inner_text())
@@ -113,7 +117,9 @@ _SEEN = """() => {
 
 
 @each("kind, width, zooms", [("text", 390, 0), ("dna", 390, 8), ("text", 1440, 8), ("dna", 1440, 0)])
-def test_the_occurrence_that_is_gone_to_is_seen(visit: Any, tmp_path: pathlib.Path, kind: str, width: int, zooms: int) -> None:
+def test_the_occurrence_that_is_gone_to_is_seen(
+    visit: Any, tmp_path: pathlib.Path, kind: str, width: int, zooms: int
+) -> None:
     """Below the lower edge too, and in a range that is narrower than what is shown before an occurrence."""
     symbols = np.array(list("the cat sat on a mat " if kind == "text" else "ACGT"))
     docs = ["".join(np.random.default_rng(d).choice(symbols, 2500)) for d in range(2)]
@@ -125,7 +131,9 @@ def test_the_occurrence_that_is_gone_to_is_seen(visit: Any, tmp_path: pathlib.Pa
         assert page.evaluate(_SEEN), (key, page.inner_text("#status"))
 
 
-def test_tokens_cover_no_more_than_everything_where_text_becomes_longer(visit: Any, tmp_path: pathlib.Path) -> None:
+def test_tokens_cover_no_more_than_everything_where_text_becomes_longer(
+    visit: Any, tmp_path: pathlib.Path
+) -> None:
     docs = ["\ufdfa" * 20]  # a letter of three bytes that NFKC writes as 18 letters
     tok = BPE.for_text(300, normalizer=["NFKC"]).fit(docs, progress=False)
     explore(tok, docs, path=tmp_path / "a.html", segmentations="rank", progress=False)
@@ -145,7 +153,9 @@ def test_dna_stands_in_lines_with_their_places(visit: Any, dna: Made) -> None:
     width = len(lines[0].text_content())
     assert width % 10 == 0 and width >= 60
     for i, line in enumerate(lines[:5]):
-        assert line.text_content() == bases[i * width : (i + 1) * width] and line.get_attribute("data-place") == str(i * width)
+        assert line.text_content() == bases[i * width : (i + 1) * width] and line.get_attribute(
+            "data-place"
+        ) == str(i * width)
     search(page, "len>=6")
     names = [row.inner_text() for row in page.locator("#rows .row .word").all()]
     assert names and all(set(name) <= set("ACGT") and len(name) >= 6 for name in names)
@@ -168,7 +178,9 @@ def test_notes_are_named_and_marked(visit: Any, notes: Made, j: int) -> None:
 
 
 @each("symbols", [[0, 5, 2**31 - 1, 7], [-(2**63), 5, 2**62, 7]])
-def test_notes_of_symbols_that_are_no_pitches_are_drawn(visit: Any, tmp_path: pathlib.Path, symbols: list[int]) -> None:
+def test_notes_of_symbols_that_are_no_pitches_are_drawn(
+    visit: Any, tmp_path: pathlib.Path, symbols: list[int]
+) -> None:
     """Without a key of a piano for each integer between them."""
     docs = np.array(symbols)[np.random.default_rng(0).integers(0, 4, (2, 300))]
     tok = UBPE(30, objective="shortest").fit(docs, progress=False)

@@ -60,7 +60,9 @@ _LOAD_ALL = """async () => {
   for (const each of document.querySelectorAll("[loading=lazy]")) each.loading = "eager";
   await Promise.allSettled([...document.images].map((image) => image.decode()));
 }"""
-_BROKEN = """() => [...document.images].filter((i) => i.checkVisibility() && !i.naturalWidth).map((i) => i.src)"""
+_BROKEN = (
+    """() => [...document.images].filter((i) => i.checkVisibility() && !i.naturalWidth).map((i) => i.src)"""
+)
 _SHOWN = """(kind) => [...document.querySelectorAll(`img.only-${kind}`)].map((i) => i.checkVisibility())"""
 _WIDE = """() => [document.documentElement.scrollWidth, document.documentElement.clientWidth]"""
 
@@ -121,4 +123,8 @@ def test_an_example_is_copied_without_prompts_and_outputs(visit: Any, address: s
     page.click("button.copybtn >> nth=0", force=True)
     page.wait_for_function("() => navigator.clipboard.readText().then((text) => text.length > 0)")
     copied = page.evaluate("() => navigator.clipboard.readText()")
-    assert copied.startswith("import numpy as np\n") and ">>>" not in copied and "Ragged(3 documents" not in copied
+    assert (
+        copied.startswith("import numpy as np\n")
+        and ">>>" not in copied
+        and "Ragged(3 documents" not in copied
+    )

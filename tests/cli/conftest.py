@@ -16,8 +16,12 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
     (folder / "a.txt").write_bytes(TEXT)
     (folder / "a.jsonl").write_text("\n".join(map(json.dumps, INTS)))
     fit = ["fit", "--quiet", "--n-tokens"]
-    assert main([*fit, "280", "-o", f"{folder}/text.json", "--special-token", "<end>", f"{folder}/a.txt"]) == 0
-    assert main([*fit, "8", "-o", f"{folder}/ints.npz", "--tokenizer", "UBPEClassic", f"{folder}/a.jsonl"]) == 0
+    assert (
+        main([*fit, "280", "-o", f"{folder}/text.json", "--special-token", "<end>", f"{folder}/a.txt"]) == 0
+    )
+    assert (
+        main([*fit, "8", "-o", f"{folder}/ints.npz", "--tokenizer", "UBPEClassic", f"{folder}/a.jsonl"]) == 0
+    )
     return folder
 
 

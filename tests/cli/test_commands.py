@@ -17,14 +17,31 @@ from ubpe_numba.verification.cases import PARTS
 
 
 def test_fit_is_the_library_s_fit(here: pathlib.Path) -> None:
-    same = BPE(280, alphabet=bytes(range(256)), preprocessing=Preprocessing(encoding="utf-8", special_tokens=["<end>"])).fit(TEXT)
+    same = BPE(
+        280,
+        alphabet=bytes(range(256)),
+        preprocessing=Preprocessing(encoding="utf-8", special_tokens=["<end>"]),
+    ).fit(TEXT)
     assert BPE.load("text.json").fingerprint == same.fingerprint
     assert UBPEClassic.load("ints.npz").fingerprint == UBPEClassic(8).fit(INTS).fingerprint
 
 
-def test_options_of_fit_are_those_of_the_library(here: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_options_of_fit_are_those_of_the_library(
+    here: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (here / "more.txt").write_bytes(b"slow slower slowest")
-    options = ["--n-tokens", "270", "--n-candidates", "3", "--tokenizer", "UBPE", "--objective", "shortest", "--threads", "1"]
+    options = [
+        "--n-tokens",
+        "270",
+        "--n-candidates",
+        "3",
+        "--tokenizer",
+        "UBPE",
+        "--objective",
+        "shortest",
+        "--threads",
+        "1",
+    ]
     more = ["--pretokenizer", "gpt2", "--max-token-length", "4", "--min-count", "3", "--memory-limit", "0.5G"]
     assert main(["fit", *options, *more, "-o", "u.npz", "a.txt", "more.txt"]) == 0
     tok = UBPE.load("u.npz")
@@ -38,7 +55,10 @@ def test_the_curve_of_a_fit_is_written_as_csv_and_png(here: pathlib.Path) -> Non
         assert main(["fit", "--quiet", "--n-tokens", "262", "--curve", name, "-o", "c.json", "a.txt"]) == 0
     tok = BPE(262, alphabet=bytes(range(256)), preprocessing=Preprocessing(encoding="utf-8")).fit(TEXT)
     curve = zip(*(part.tolist() for part in tok.history_.compression(256)), strict=True)
-    assert (here / "c.csv").read_text().splitlines() == ["n_tokens,symbols_per_token", *(f"{n},{r}" for n, r in curve)]
+    assert (here / "c.csv").read_text().splitlines() == [
+        "n_tokens,symbols_per_token",
+        *(f"{n},{r}" for n, r in curve),
+    ]
     assert (here / "c.png").read_bytes().startswith(b"\x89PNG")
 
 
@@ -46,10 +66,15 @@ def test_models_of_characters(here: pathlib.Path) -> None:
     BPE(12, alphabet="abc\n").fit(["abcab", "abc\n"]).save("chars.json")
     (here / "x.txt").write_bytes(b"abcabc\nab")
     assert main(["encode", "chars.json", "x.txt", "-o", "c.npz"]) == 0
-    assert main(["decode", "chars.json", "c.npz", "-o", "back.txt"]) == 0 and (here / "back.txt").read_bytes() == b"abcabc\nab"
+    assert (
+        main(["decode", "chars.json", "c.npz", "-o", "back.txt"]) == 0
+        and (here / "back.txt").read_bytes() == b"abcabc\nab"
+    )
 
 
-def test_special_tokens_are_refused_allowed_or_ordinary(here: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_special_tokens_are_refused_allowed_or_ordinary(
+    here: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (here / "s.txt").write_bytes(b"low<end>")
     told = fails(["encode", "text.json", "a.txt", "s.txt"], capsys)
     assert told == "error: s.txt: document 0, position 3: '<end>' is a special token; see --special\n"
@@ -61,7 +86,9 @@ def test_special_tokens_are_refused_allowed_or_ordinary(here: pathlib.Path, caps
 
 
 @each("form", ["tokenizer.json", "tiktoken", "vocab+merges", "ubpe"])
-def test_commands_take_files_of_other_libraries(here: pathlib.Path, form: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_commands_take_files_of_other_libraries(
+    here: pathlib.Path, form: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     """`encode`, `inspect` and `convert` know them by their content; ranks have to be converted with their pattern."""
     model, docs = ("ints.npz", "a.jsonl") if form == "ubpe" else ("text.json", "a.txt")
     other = f"a-{form}"
@@ -73,25 +100,38 @@ def test_commands_take_files_of_other_libraries(here: pathlib.Path, form: str, c
         assert f"pretokenizer: {other} has ranks only" in fails(["encode", other, docs], capsys)
     assert main(["convert", other, *words, "-o", f"{other}.json"]) == 0
     if form != "ubpe":
-        mine, theirs = (BPE.load(name).encode("low<end>low", allowed_special="all") for name in (model, f"{other}.json"))
+        mine, theirs = (
+            BPE.load(name).encode("low<end>low", allowed_special="all") for name in (model, f"{other}.json")
+        )
         assert mine.tolist() == theirs.tolist()
     assert main(["encode", model, docs]) == 0
     want = capsys.readouterr().out
     for name in (f"{other}.json", *([] if words else [other])):
-        assert main(["encode", name, docs]) == 0 and capsys.readouterr().out == want and main(["inspect", name]) == 0
+        assert (
+            main(["encode", name, docs]) == 0
+            and capsys.readouterr().out == want
+            and main(["inspect", name]) == 0
+        )
         assert capsys.readouterr().out.startswith("tokenizer ")
 
 
 @each("form", ["tokenizer.json", "sentencepiece"])
-def test_models_of_probabilities_are_converted(here: pathlib.Path, form: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_models_of_probabilities_are_converted(
+    here: pathlib.Path, form: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     own = UBPE(40, objective="tokenizers" if form == "tokenizer.json" else form).fit(
         ["low lower lowest wide", "widest low\n", "wider st"] * 3, progress=False
     )
     own.save("u.npz")
-    assert main(["convert", "u.npz", "--to", form, "-o", "other"]) == 0 and main(["convert", "other", "-o", "again.npz"]) == 0
+    assert (
+        main(["convert", "u.npz", "--to", form, "-o", "other"]) == 0
+        and main(["convert", "other", "-o", "again.npz"]) == 0
+    )
     text = "low lower widest"
     assert UBPE.load("again.npz").encode(text).tolist() == own.encode(text).tolist()
-    assert "has no merges, which tiktoken needs" in fails(["convert", "u.npz", "--to", "tiktoken", "-o", "x"], capsys)
+    assert "has no merges, which tiktoken needs" in fails(
+        ["convert", "u.npz", "--to", "tiktoken", "-o", "x"], capsys
+    )
 
 
 def test_break_and_stop_tokens(here: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -115,9 +155,14 @@ def test_a_curve_without_matplotlib_is_refused_before_the_fit(
     assert "pip install 'ubpe-numba[plot]'" in message and not (here / "unseen.json").exists()
 
 
-def test_a_fit_that_ends_far_below_what_was_asked_for_says_so(here: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_fit_that_ends_far_below_what_was_asked_for_says_so(
+    here: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     asked = ["fit", "--quiet", "a.jsonl", "-o", "short.json", "--n-tokens"]
-    for more, rule in (([], "2 times"), (["--min-count", "3", "--max-token-length", "2"], "3 times and would make")):
+    for more, rule in (
+        ([], "2 times"),
+        (["--min-count", "3", "--max-token-length", "2"], "3 times and would make"),
+    ):
         for size in ("5000", "20000"):  # where the library warns, too
             assert main([*asked, size, *more]) == 0
             n, told = len(BPE.load("short.json")._model.vocabulary), capsys.readouterr().err
@@ -128,21 +173,46 @@ def test_a_fit_that_ends_far_below_what_was_asked_for_says_so(here: pathlib.Path
     assert not capsys.readouterr().err
 
 
-def test_symbols_are_the_alphabet_and_fold_others(here: pathlib.Path, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
+def test_symbols_are_the_alphabet_and_fold_others(
+    here: pathlib.Path, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
     dna = b"ACGTacgtNNACGT\nggggACACacac\n"
     (here / "dna.txt").write_bytes(dna)
-    assert main(["fit", "--quiet", "--lines", "dna.txt", "--symbols", "ACGTN,acgtn", "--n-tokens", "9", "-o", "dna.json"]) == 0
+    assert (
+        main(
+            [
+                "fit",
+                "--quiet",
+                "--lines",
+                "dna.txt",
+                "--symbols",
+                "ACGTN,acgtn",
+                "--n-tokens",
+                "9",
+                "-o",
+                "dna.json",
+            ]
+        )
+        == 0
+    )
     tok = BPE.load("dna.json")
-    same = BPE(9, alphabet=b"ACGTN", preprocessing=Preprocessing(encoding="utf-8")).fit(dna.upper().splitlines())
+    same = BPE(9, alphabet=b"ACGTN", preprocessing=Preprocessing(encoding="utf-8")).fit(
+        dna.upper().splitlines()
+    )
     assert tok._model.vocabulary == same._model.vocabulary and not tok.is_lossless
     assert tok.encode("acgTN").tolist() == same.encode(b"ACGTN").tolist()
     assert main(["encode", "dna.json", "--lines", "dna.txt", "-o", "dna.npz"]) == 0
-    assert main(["decode", "dna.json", "--lines", "dna.npz"]) == 0 and capsysbinary.readouterr().out == dna.upper()
+    assert (
+        main(["decode", "dna.json", "--lines", "dna.npz"]) == 0
+        and capsysbinary.readouterr().out == dna.upper()
+    )
     assert main(["inspect", "dna.json", "--top", "0"]) == 0
     assert b"9: 5 bytes (5 more with ids of these) and 4 pairs" in capsysbinary.readouterr().out
 
 
-def test_special_tokens_first_and_what_stands_for_unknown_symbols(here: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_special_tokens_first_and_what_stands_for_unknown_symbols(
+    here: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (here / "acgt.txt").write_bytes(b"ACGTACGT\nGGACACAC\n")
     words = ["--special-token", "[UNK]", "--special-token", "[CLS]", "--special-first", "--unknown", "[UNK]"]
     words += ["--symbols", "ACGT", "--n-tokens", "6", "-o", "first.json"]
@@ -155,7 +225,9 @@ def test_special_tokens_first_and_what_stands_for_unknown_symbols(here: pathlib.
     assert main(["fit", "--quiet", "a.jsonl", "--n-tokens", "8", "--unknown", "2", "-o", "near.json"]) == 0
     assert BPE.load("near.json").encode([7]).tolist() == [2]
     for said in ("skip", "raise"):
-        assert main(["fit", "--quiet", "a.jsonl", "--n-tokens", "8", "--unknown", said, "-o", "near.json"]) == 0
+        assert (
+            main(["fit", "--quiet", "a.jsonl", "--n-tokens", "8", "--unknown", said, "-o", "near.json"]) == 0
+        )
         assert BPE.load("near.json").unknown == said
 
 
@@ -171,7 +243,9 @@ def test_exports_to_hugging_face_have_an_unknown_token_and_a_template(here: path
     assert (here / "there.json").read_text() == said
     there = tokenizers.Tokenizer.from_file("there.json")
     assert there.encode("ACXG").tokens[0] == "[CLS]" and 1 in there.encode("ACXG").ids
-    assert main(["convert", "dna.npz", "--to", "tokenizer.json", "--unk-token", "A", "-o", "symbol.json"]) == 0
+    assert (
+        main(["convert", "dna.npz", "--to", "tokenizer.json", "--unk-token", "A", "-o", "symbol.json"]) == 0
+    )
     ids = tokenizers.Tokenizer.from_file("symbol.json").encode("XCGTX").ids
     assert ids == tok.encode("XCGTX", unknown="A").tolist()
 
@@ -180,10 +254,16 @@ def test_inspect_says_what_the_library_says(here: pathlib.Path, capsys: pytest.C
     tok = BPE.load("text.json")
     assert main(["inspect", "text.json", "--json", "--top", "3", "--sort", "count", "--on", "a.txt"]) == 0
     found = json.loads(capsys.readouterr().out)
-    assert found["fingerprint"] == tok.fingerprint and found["special_tokens"] == {"<end>": tok.vocabulary.special["<end>"]}
+    assert found["fingerprint"] == tok.fingerprint and found["special_tokens"] == {
+        "<end>": tok.vocabulary.special["<end>"]
+    }
     assert len(found["tokens"]) == 3 and found["tokens"][0]["count"] == tok._model.vocabulary.counts.max()
     assert found["encoded"]["tokens"] == tok.encode(TEXT).size and found["encoded"]["symbols"] == len(TEXT)
-    assert main(["inspect", "text.json"]) == main(["inspect", "ints.npz", "--on", "a.jsonl", "--sort", "weight"]) == 0
+    assert (
+        main(["inspect", "text.json"])
+        == main(["inspect", "ints.npz", "--on", "a.jsonl", "--sort", "weight"])
+        == 0
+    )
     out = capsys.readouterr().out
     assert tok.fingerprint in out and digest(out) == "4594ca294530", out
 
@@ -199,7 +279,9 @@ def test_inspect_has_a_curve(here: pathlib.Path, capsys: pytest.CaptureFixture[s
     assert curve == [[4, pytest.approx(ratios[sizes.tolist().index(4)])]]
 
 
-def test_verify_prints_a_table_or_json(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_verify_prints_a_table_or_json(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setattr(module, "PARTS", PARTS[1:2])
     assert main(["verify"]) == 0
     out, err = capsys.readouterr()

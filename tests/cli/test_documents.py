@@ -23,8 +23,14 @@ from ubpe_numba.cli.main import main
 def test_standard_input_of_lines_ids_and_arrays(here: pathlib.Path) -> None:
     """What the other options tell needs no --format."""
     code, ids, told = piped("encode", "text.json", "--lines", "-", given=TEXT + b"\n")
-    assert (code, told) == (0, b"") and piped("decode", "text.json", "--lines", "-", given=ids) == (0, TEXT + b"\n", b"")
-    _, arrays, _ = piped("encode", "ints.npz", "--format", "jsonl", "--to", "npz", "-", given=(here / "a.jsonl").read_bytes())
+    assert (code, told) == (0, b"") and piped("decode", "text.json", "--lines", "-", given=ids) == (
+        0,
+        TEXT + b"\n",
+        b"",
+    )
+    _, arrays, _ = piped(
+        "encode", "ints.npz", "--format", "jsonl", "--to", "npz", "-", given=(here / "a.jsonl").read_bytes()
+    )
     _, again, _ = piped("decode", "ints.npz", "--format", "npz", "-", given=arrays)
     assert [json.loads(line) for line in again.splitlines()] == INTS
 
@@ -32,13 +38,17 @@ def test_standard_input_of_lines_ids_and_arrays(here: pathlib.Path) -> None:
 def test_standard_input_is_of_the_model_s_kind(here: pathlib.Path) -> None:
     """Text for models of text, jsonl for models of integers; other options say something else."""
     text, ints = BPE.load("text.json"), UBPEClassic.load("ints.npz")
-    assert piped("encode", "text.json", "-", given=TEXT)[1].split() == [str(i).encode() for i in text.encode(TEXT)]
+    assert piped("encode", "text.json", "-", given=TEXT)[1].split() == [
+        str(i).encode() for i in text.encode(TEXT)
+    ]
     want = [" ".join(map(str, ints.encode(doc))).encode() for doc in ([1, 2, 3], [], [3, 3])]
     assert piped("encode", "ints.npz", "-", given=b"[1, 2, 3]\n[]\n[3, 3]\n")[1].split(b"\n")[:-1] == want
     raw = np.array([1, 2, 3], np.int16).tobytes()
     assert piped("encode", "ints.npz", "-", "--dtype", "int16", given=raw) == (0, want[0] + b"\n", b"")
     code, out, told = piped("encode", "text.json", "-", "--format", "jsonl", given=b"[1, 2, 3]\n")
-    assert (code, out) == (2, b"") and told.startswith(b"error: -: document 0: integers, but the model is one of text")
+    assert (code, out) == (2, b"") and told.startswith(
+        b"error: -: document 0: integers, but the model is one of text"
+    )
 
 
 @each("name", ["z.txt", "z.jsonl", "z.ndjson", "z.npy", "z.npz", "z.bin"])
@@ -48,7 +58,8 @@ def test_compressed_files_are_read_as_what_they_hold(here: pathlib.Path, name: s
     if name in ("z.txt", "z.ndjson"):
         (here / name).write_bytes(TEXT if name == "z.txt" else "\n".join(map(json.dumps, docs)).encode())
     data = (here / name).read_bytes()
-    (here / f"{name}.GZ").write_bytes(gzip.compress(data[:7]) + gzip.compress(data[7:]))  # two members, as of `cat`
+    # two members, as of `cat`
+    (here / f"{name}.GZ").write_bytes(gzip.compress(data[:7]) + gzip.compress(data[7:]))
     for kind in (["text.json", "--lines"], ["text.json"]) if name == "z.txt" else (["ints.npz"],):
         for given, made in ((name, "plain"), (f"{name}.GZ", "packed")):
             assert main(["encode", *kind, given, *options, "-o", f"{made}.npz"]) == 0
@@ -58,13 +69,17 @@ def test_compressed_files_are_read_as_what_they_hold(here: pathlib.Path, name: s
 
 
 @each("name", ["i.npz", "i.ids", "i.txt", "i.jsonl"])
-def test_compressed_ids_are_decoded(here: pathlib.Path, name: str, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
+def test_compressed_ids_are_decoded(
+    here: pathlib.Path, name: str, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
     assert main(["encode", "text.json", "a.txt", "-o", name]) == 0
     (here / f"{name}.gz").write_bytes(gzip.compress((here / name).read_bytes()))
     assert main(["decode", "text.json", f"{name}.gz"]) == 0 and capsysbinary.readouterr().out == TEXT
 
 
-def test_integers_are_bytes_of_text_only_where_that_is_said(here: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_integers_are_bytes_of_text_only_where_that_is_said(
+    here: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     np.save("low.npy", np.frombuffer(b"low lower", np.uint8))
     assert "if they are its bytes say --dtype uint8" in fails(["encode", "text.json", "low.npy"], capsys)
     assert main(["encode", "text.json", "low.npy", "--dtype", "uint8"]) == 0
@@ -87,13 +102,18 @@ def test_an_empty_file_is_said(
         np.savez(name, values=content, offsets=np.zeros(1, np.int64))
     model = "ints.npz" if name in ("two.jsonl", "none.npy", "none.npz", "none.jsonl") else "text.json"
     told = f"warning: {name}: empty, there is no {what} in it"
-    for command in (["encode", model, name, "-o", "empty.npz"], ["inspect", model, "--top", "0", "--on", name]):
+    for command in (
+        ["encode", model, name, "-o", "empty.npz"],
+        ["inspect", model, "--top", "0", "--on", name],
+    ):
         assert main(command) == 0 and capsys.readouterr().err == f"{told}\n"
     assert main(["fit", "--quiet", name, "-o", "empty.json"]) == 0
     assert capsys.readouterr().err == f"{told}\n"  # once
 
 
-def test_the_empty_one_of_several_files_is_named(here: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_empty_one_of_several_files_is_named(
+    here: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (here / "none.txt").write_bytes(b"")
     assert main(["encode", "text.json", "--lines", "a.txt", "none.txt", "a.txt", "-o", "some.npz"]) == 0
     assert capsys.readouterr().err == "warning: none.txt: empty, there is no document in it\n"
@@ -119,7 +139,23 @@ def test_fit_reads_every_array_it_is_given(here: pathlib.Path) -> None:
     values = np.random.default_rng(1).integers(0, 5, 400).reshape(8, 50)
     for name, part in (("first.npy", values[:4]), ("second.npy", values[4:])):
         np.save(name, part)
-    assert main(["fit", "--quiet", "--n-tokens", "20", "--alphabet", "5", "-o", "two.json", "first.npy", "second.npy"]) == 0
+    assert (
+        main(
+            [
+                "fit",
+                "--quiet",
+                "--n-tokens",
+                "20",
+                "--alphabet",
+                "5",
+                "-o",
+                "two.json",
+                "first.npy",
+                "second.npy",
+            ]
+        )
+        == 0
+    )
     assert BPE.load("two.json")._model.vocabulary == BPE(20, alphabet=5).fit(values)._model.vocabulary
     found = Reader(["first.npy"], Form()).whole()
     assert found["docs"].size == 200 and found["offsets"].tolist() == [0, 50, 100, 150, 200]
@@ -131,7 +167,9 @@ FILES += [(name, docs) for name in ("x.npy", "x.bin") for docs in EQUAL]
 
 
 @each("file, ids", zip(FILES, itertools.cycle(["ids.npz", "ids.jsonl", "ids.ids", "ids.txt"])))
-def test_integers_are_encoded_and_decoded_between_files(here: pathlib.Path, file: tuple[str, list[list[int]]], ids: str) -> None:
+def test_integers_are_encoded_and_decoded_between_files(
+    here: pathlib.Path, file: tuple[str, list[list[int]]], ids: str
+) -> None:
     name, docs = file
     options = write_ints(name, docs)
     assert main(["encode", "ints.npz", name, *options, "-o", ids]) == 0
@@ -145,12 +183,19 @@ WORDS = b'["low", "high", "low", "high"]\n[]\n["high", "\\u00e9"]\n'
 
 
 @each("name, content", [("x.jsonl", WORDS), ("x.km", b"14 14 171\n\n-3 14 14\n")])
-def test_words_and_units_are_encoded_and_decoded_between_files(here: pathlib.Path, name: str, content: bytes) -> None:
+def test_words_and_units_are_encoded_and_decoded_between_files(
+    here: pathlib.Path, name: str, content: bytes
+) -> None:
     (here / name).write_bytes(content)
     special = ["--special-token", "[PAD]", "--special-first", "--unknown", "[PAD]"]
     assert main(["fit", "--quiet", name, *special, "-o", "m.json"]) == 0
-    assert BPE.load("m.json").vocabulary.special == {"[PAD]": 0} and BPE.load("m.json").n_tokens == 4096  # as --help says
-    assert main(["encode", "m.json", name, "-o", "x.ids"]) == main(["decode", "m.json", "x.ids", "-o", f"back-{name}"]) == 0
+    # as --help says
+    assert BPE.load("m.json").vocabulary.special == {"[PAD]": 0} and BPE.load("m.json").n_tokens == 4096
+    assert (
+        main(["encode", "m.json", name, "-o", "x.ids"])
+        == main(["decode", "m.json", "x.ids", "-o", f"back-{name}"])
+        == 0
+    )
     assert (here / f"back-{name}").read_bytes() == content and main(["inspect", "m.json", "--on", name]) == 0
 
 
@@ -168,17 +213,27 @@ def test_headers_are_no_data(here: pathlib.Path, name: str, content: bytes, docs
         assert [doc if isinstance(doc, bytes) else doc.tolist() for doc in read_all(path, Form())] == docs
 
 
-@each("width, low, high", [(1, 0, 255), (2, -(2**15), 2**15 - 1), (3, -(2**23), 2**23 - 1), (4, -(2**31), 2**31 - 1)])
+@each(
+    "width, low, high",
+    [(1, 0, 255), (2, -(2**15), 2**15 - 1), (3, -(2**23), 2**23 - 1), (4, -(2**31), 2**31 - 1)],
+)
 def test_samples_of_wav_are_exact(here: pathlib.Path, width: int, low: int, high: int) -> None:
     left, right = [low, high, 0, 1], [high, 2, low, 3]
     with wave.open("x.wav", "wb") as sound:
         sound.setparams((2, width, 8000, 0, "NONE", ""))
-        sound.writeframes(b"".join(i.to_bytes(width, "little", signed=width > 1) for i in np.c_[left, right].ravel().tolist()))
-    data = (here / "x.wav").read_bytes()  # 16 bytes of format from 20 on; in an extensible one the kind of samples is said later
+        sound.writeframes(
+            b"".join(
+                i.to_bytes(width, "little", signed=width > 1) for i in np.c_[left, right].ravel().tolist()
+            )
+        )
+    # 16 bytes of format from 20 on; in an extensible one the kind of samples is said later
+    data = (here / "x.wav").read_bytes()
     kind = b"\xfe\xff" + data[22:36] + bytes([22, 0, 8 * width, *bytes(5), 1, *bytes(15)])
     rest = data[8:16] + bytes([40, 0, 0, 0]) + kind + data[36:]
     (here / "y.wav").write_bytes(b"RIFF" + len(rest).to_bytes(4, "little") + rest)
-    assert [[doc.tolist() for doc in read_all(path, Form())] for path in ("x.wav", "y.wav")] == [[left, right]] * 2
+    assert [[doc.tolist() for doc in read_all(path, Form())] for path in ("x.wav", "y.wav")] == [
+        [left, right]
+    ] * 2
 
 
 @each("text, ids", [
@@ -188,7 +243,9 @@ def test_samples_of_wav_are_exact(here: pathlib.Path, width: int, low: int, high
 def test_a_text_is_encoded_and_decoded_between_files(here: pathlib.Path, text: bytes, ids: str) -> None:
     (here / "x.txt").write_bytes(text)
     assert main(["encode", "text.json", "x.txt", "-o", ids]) == 0
-    assert main(["decode", "text.json", ids, "-o", "back.txt"]) == 0 and (here / "back.txt").read_bytes() == text
+    assert (
+        main(["decode", "text.json", ids, "-o", "back.txt"]) == 0 and (here / "back.txt").read_bytes() == text
+    )
     for name in ("back.npz", "back.npy", "back.bin"):
         assert main(["decode", "text.json", ids, "-o", name]) == 0
         assert main(["encode", "text.json", name, "--dtype", "uint8", "-o", f"again-{ids}"]) == 0
@@ -218,11 +275,15 @@ def test_arrays_of_several_dtypes_are_written_in_one_that_holds_all(tmp_path) ->
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device that is always full")
-def test_a_full_disk_is_told_with_what_was_written(here: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_full_disk_is_told_with_what_was_written(
+    here: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     err = fails(["encode", "text.json", "a.txt", "--to", "ids", "-o", "/dev/full"], capsys, 1)
     assert err == "error: /dev/full: No space left on device\n"
     for command in (["encode", "text.json", "a.txt"], ["inspect", "text.json"]):
         with open("/dev/full", "wb") as full:
             line = [sys.executable, "-m", "ubpe_numba", *command]
             done = subprocess.run(line, stdout=full, stderr=subprocess.PIPE, env=ENVIRONMENT, check=False)
-        assert done.returncode == 1 and done.stderr.decode().splitlines() == ["error: standard output: No space left on device"]
+        assert done.returncode == 1 and done.stderr.decode().splitlines() == [
+            "error: standard output: No space left on device"
+        ]

@@ -26,16 +26,32 @@ def test_warnings_are_a_line(here: pathlib.Path, capsys: pytest.CaptureFixture[s
 
 
 def test_sizes_of_memory_have_decimal_suffixes() -> None:
-    sizes = {"1": 1, "500M": 500_000_000, "2G": 2 * 10**9, "1.5KB": 1500, "3k": 3000, "9007199254740993": 9007199254740993}
+    sizes = {
+        "1": 1,
+        "500M": 500_000_000,
+        "2G": 2 * 10**9,
+        "1.5KB": 1500,
+        "3k": 3000,
+        "9007199254740993": 9007199254740993,
+    }
     assert [cli._bytes(size) for size in sizes] == [*sizes.values()]
 
 
-def test_names_of_files_do_not_move_the_cursor(here: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for name, shown in (("a\n\x1b[31mb", "a\\n\\x1b[31mb"), ("a\udcff", "a\\udcff"), ("", "''"), ("é 低", "é 低")):
+def test_names_of_files_do_not_move_the_cursor(
+    here: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, shown in (
+        ("a\n\x1b[31mb", "a\\n\\x1b[31mb"),
+        ("a\udcff", "a\\udcff"),
+        ("", "''"),
+        ("é 低", "é 低"),
+    ):
         assert fails(["inspect", name], capsys, 1) == f"error: {shown}: No such file or directory\n"
     (here / "a\x1b[31m\nb.txt").write_bytes(b"")
     assert main(["fit", "--quiet", "--n-tokens", "260", "-o", "w.json", "a\x1b[31m\nb.txt"]) == 0
-    assert capsys.readouterr().err.startswith("warning: a\\x1b[31m\\nb.txt: empty, there is no symbol in it\n")
+    assert capsys.readouterr().err.startswith(
+        "warning: a\\x1b[31m\\nb.txt: empty, there is no symbol in it\n"
+    )
 
 
 def test_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) -> None:
@@ -158,7 +174,9 @@ def test_missing_files_and_folders_are_one_line_and_exit_code_1(
 
 def test_help_needs_no_compiler() -> None:
     script = "import sys, ubpe_numba.__main__ as m\ntry: m.main(['fit', '--help'])\nexcept SystemExit: pass\n"
-    done = subprocess.run([sys.executable, "-c", script + "assert 'numpy' not in sys.modules"], capture_output=True)
+    done = subprocess.run(
+        [sys.executable, "-c", script + "assert 'numpy' not in sys.modules"], capture_output=True
+    )
     assert done.returncode == 0, done.stderr
     assert b"--memory-limit" in done.stdout
 
@@ -167,7 +185,10 @@ def test_help_needs_no_compiler() -> None:
 def test_a_closed_pipe_is_quiet(here: pathlib.Path) -> None:
     command = f"{sys.executable} -m ubpe_numba encode text.json --format jsonl -; echo $? >&2"
     done = subprocess.run(
-        ["sh", "-c", f"({command}) | head -n 1"], input=b'"low"\n' * 200_000, capture_output=True, env=ENVIRONMENT
+        ["sh", "-c", f"({command}) | head -n 1"],
+        input=b'"low"\n' * 200_000,
+        capture_output=True,
+        env=ENVIRONMENT,
     )
     assert done.stderr == b"141\n"
 
@@ -177,7 +198,8 @@ def test_ctrl_c_ends_a_fit_with_exit_code_130(here: pathlib.Path) -> None:
     command = [sys.executable, "-m", "ubpe_numba", "fit", "--format", "jsonl", "-", "-o", "never.json"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE, env=ENVIRONMENT) as running:
         assert running.stdin is not None and running.stderr is not None
-        running.stdin.write(b"[1, 2, 3]\n" * 100_000)  # more than a pipe holds: once it is written, the command is reading
+        # more than a pipe holds: once it is written, the command is reading
+        running.stdin.write(b"[1, 2, 3]\n" * 100_000)
         running.stdin.flush()
         time.sleep(0.2)
         running.send_signal(signal.SIGINT)
@@ -216,7 +238,9 @@ def test_an_output_that_is_an_input_is_refused(
             ("convert text.json -o", "l.json"),
             ("encode text.json --lines - -o", "l.ids"),
         ):
-            for given in [word for word in command.split() if os.path.isfile(word)] + ["a.txt"] * (" - " in command):
+            for given in [word for word in command.split() if os.path.isfile(word)] + ["a.txt"] * (
+                " - " in command
+            ):
                 content = pathlib.Path(given).read_bytes()
                 for link in (os.link, os.symlink):
                     link(given, name)
@@ -240,5 +264,11 @@ def test_standard_streams_may_be_closed(here: pathlib.Path) -> None:
 
     clean = run(f"{me} encode text.json none.txt a.txt 2>/dev/null")
     assert run(f"{me} encode text.json none.txt a.txt 2>&-") == clean
-    assert run(f"{me} encode text.json - -o x.npz --lines <&-")[0::2] == (1, b"error: standard input: Bad file descriptor\n")
-    assert run(f"{me} encode text.json a.txt >&-")[0::2] == (1, b"error: standard output: Bad file descriptor\n")
+    assert run(f"{me} encode text.json - -o x.npz --lines <&-")[0::2] == (
+        1,
+        b"error: standard input: Bad file descriptor\n",
+    )
+    assert run(f"{me} encode text.json a.txt >&-")[0::2] == (
+        1,
+        b"error: standard output: Bad file descriptor\n",
+    )

@@ -15,9 +15,9 @@ CLASSES = [BPE, UBPEClassic, UBPE]
 CORPUS = ["abcabd", "abab", "", "cabcab", "ddd"]
 PLAIN = {cls: cls(7, alphabet="abcd").fit(CORPUS, progress=False) for cls in CLASSES}
 STANDS = {
-    cls: cls(7, alphabet="abcd", preprocessing=Preprocessing(special_tokens=["<s>", "[UNK]"]), unknown="[UNK]").fit(
-        CORPUS, progress=False
-    )
+    cls: cls(
+        7, alphabet="abcd", preprocessing=Preprocessing(special_tokens=["<s>", "[UNK]"]), unknown="[UNK]"
+    ).fit(CORPUS, progress=False)
     for cls in CLASSES
 }
 UNK = 8
@@ -47,7 +47,9 @@ def test_one_id_for_each_and_nothing_crosses_it(cls: Any, docs: list[str]) -> No
     _, starts = tok.encode_batch(docs, return_offsets=True)
     assert starts.values.tolist() == spans[:, 0].tolist()
     for doc, (one, where) in zip(docs, want, strict=True):
-        assert tok.encode(doc).tolist() == one and tok.encode(doc, return_offsets="spans")[1].tolist() == where
+        assert (
+            tok.encode(doc).tolist() == one and tok.encode(doc, return_offsets="spans")[1].tolist() == where
+        )
     assert tok.decode_batch(ids) == [doc.replace("x", "[UNK]").replace("y", "[UNK]") for doc in docs]
 
 
@@ -64,9 +66,9 @@ def test_beside_special_tokens_in_their_order() -> None:
 @each("unknown, want", [("skip", "ab"), ("c", "abc"), ("[UNK]", None)])
 def test_the_constructor_and_the_call(unknown: Any, want: str | None, tmp_path: pathlib.Path) -> None:
     """A call's own `unknown` wins; everything that becomes of a tokenizer keeps it."""
-    tok = BPE(7, alphabet="abcd", preprocessing=Preprocessing(special_tokens=["<s>", "[UNK]"]), unknown=unknown).fit(
-        CORPUS, progress=False
-    )
+    tok = BPE(
+        7, alphabet="abcd", preprocessing=Preprocessing(special_tokens=["<s>", "[UNK]"]), unknown=unknown
+    ).fit(CORPUS, progress=False)
     ids = by_hand(PLAIN[BPE], "abx")[0] if want is None else PLAIN[BPE].encode(want).tolist()
     assert tok.encode("abx").tolist() == ids == STANDS[BPE].encode("abx", unknown=unknown).tolist()
     refuses(UnknownSymbolError, "document 0, position 2: symbol 'x'", tok.encode, "abx", unknown="raise")
@@ -76,7 +78,10 @@ def test_the_constructor_and_the_call(unknown: Any, want: str | None, tmp_path: 
     assert again.encode("abx").tolist() == ids and again.fingerprint == tok.fingerprint
     for other in (again, pickle.loads(pickle.dumps(tok)), tok.truncate(6), tok.with_objective("shortest")):
         assert other.unknown == unknown
-    assert BPE(**{**tok.get_params(), "unknown": "raise"}).fit(CORPUS, progress=False).fingerprint != tok.fingerprint
+    assert (
+        BPE(**{**tok.get_params(), "unknown": "raise"}).fit(CORPUS, progress=False).fingerprint
+        != tok.fingerprint
+    )
 
 
 def test_a_choice_that_does_not_go_with_the_model(tmp_path: pathlib.Path) -> None:
@@ -84,7 +89,9 @@ def test_a_choice_that_does_not_go_with_the_model(tmp_path: pathlib.Path) -> Non
         BPE(9, alphabet="abcd", unknown="N").fit(CORPUS)
     tok = BPE.from_merges([[0, 1]], alphabet="ab").set_params(unknown=7)
     for call in (lambda: tok.encode("abx"), lambda: tok.save(tmp_path / "model.json")):
-        refuses(ValueError, "unknown: expected 'raise', 'skip', a character .* got 7, which is not in the", call)
+        refuses(
+            ValueError, "unknown: expected 'raise', 'skip', a character .* got 7, which is not in the", call
+        )
 
 
 DOCS = [[0, 1, 2, 0, 1, 2, 2], [2, 0, 1, 1, 2], [0, 1, 0, 1]]
@@ -105,22 +112,38 @@ def test_parts_are_documents(tok: Any, data: st.DataObject) -> None:
         assert found.tolist() == want == tok.encode(doc, boundaries=cuts).tolist()
         mine = spans[at : at + len(want)].tolist()
         at += len(want)
-        assert [a for a, _ in mine] == [0, *(b for _, b in mine)][: len(mine)] and all(b <= len(doc) for _, b in mine)
+        assert [a for a, _ in mine] == [0, *(b for _, b in mine)][: len(mine)] and all(
+            b <= len(doc) for _, b in mine
+        )
         assert {a for a, _ in mine} >= {c for c in cuts if c < len(doc)}
         assert tok.encode(doc, boundaries=cuts, return_offsets="spans")[1].tolist() == mine
 
 
 def test_errors_name_the_document_and_the_position_in_it() -> None:
     tok = BPE.from_merges([[0, 1]], alphabet="ab", preprocessing=Preprocessing(special_tokens=["<s>"]))
-    refuses(UnknownSymbolError, "document 1, position 3: symbol 'x'", tok.encode_batch, ["ab", "abaxb"], boundaries=[[1], [2]])
+    refuses(
+        UnknownSymbolError,
+        "document 1, position 3: symbol 'x'",
+        tok.encode_batch,
+        ["ab", "abaxb"],
+        boundaries=[[1], [2]],
+    )
     refuses(SpecialTokenError, "document 0, position 2: '<s>'", tok.encode, "ab<s>", boundaries=[2])
     refuses(ValueError, "boundaries: document 0: position 3 is not in 0..2", tok.encode, "ab", boundaries=[3])
-    refuses(ValueError, "boundaries: expected 2 lists of positions", tok.encode_batch, ["ab", "a"], boundaries=[[1]])
+    refuses(
+        ValueError,
+        "boundaries: expected 2 lists of positions",
+        tok.encode_batch,
+        ["ab", "a"],
+        boundaries=[[1]],
+    )
     refuses(TypeError, "boundaries: expected integers", tok.encode, "ab", boundaries="ab")
 
 
 def test_text_that_is_cut_and_bytes_of_utf8() -> None:
-    tok = BPE.for_text(280, pretokenizer="gpt2", special_tokens=["<s>"]).fit(["low lower lowest né né"], progress=False)
+    tok = BPE.for_text(280, pretokenizer="gpt2", special_tokens=["<s>"]).fit(
+        ["low lower lowest né né"], progress=False
+    )
     ids = tok.encode("lower né<s>low", boundaries=[3, 7], allowed_special="all")
     want = [*tok.encode("low"), *tok.encode("er n"), *tok.encode("é<s>low", allowed_special="all")]
     assert ids.tolist() == want and tok.decode(ids) == "lower né<s>low"
@@ -135,7 +158,9 @@ def hidden(kind: str, change: bool, single_word: bool) -> Any:
     elif kind == "Unigram":
         model = models.Unigram([*((symbol, -3.0) for symbol in vocab), ("<s>", -1.0)], 0, False)
     else:
-        model = models.WordPiece(vocab | {"<s>": 8} | {f"##{symbol}": 10 + i for symbol, i in vocab.items()}, unk_token="?")
+        model = models.WordPiece(
+            vocab | {"<s>": 8} | {f"##{symbol}": 10 + i for symbol, i in vocab.items()}, unk_token="?"
+        )
     made = tokenizers.Tokenizer(model)
     if change:
         made.normalizer = tokenizers.normalizers.Lowercase()
@@ -154,9 +179,13 @@ def found_in(theirs: Any, doc: str) -> bool:
 
 @each("kind", ["BPE", "Unigram", "WordPiece"])
 @given(
-    st.lists(st.sampled_from(["<s>", "<S>", "a", " ", "<", "s", "b<s>"]), max_size=8).map("".join), st.booleans(), st.booleans()
+    st.lists(st.sampled_from(["<s>", "<S>", "a", " ", "<", "s", "b<s>"]), max_size=8).map("".join),
+    st.booleans(),
+    st.booleans(),
 )
-def test_what_a_normalizer_or_a_flag_hides_makes_no_special_id(kind: str, doc: str, change: bool, single_word: bool) -> None:
+def test_what_a_normalizer_or_a_flag_hides_makes_no_special_id(
+    kind: str, doc: str, change: bool, single_word: bool
+) -> None:
     theirs = hidden(kind, change, single_word)
     tok, special = load(theirs), theirs.token_to_id("<s>")
     for options in ({}, {"disallowed_special": "none"}, {"allowed_special": []}):
@@ -168,7 +197,10 @@ def test_what_a_normalizer_or_a_flag_hides_makes_no_special_id(kind: str, doc: s
         assert special not in ids and ids.size == len(spans) and (spans[:, 0] <= spans[:, 1]).all()
         assert tok.encode(doc, **options).tolist() == ids.tolist()
     if kind != "Unigram":  # whose special tokens are no pieces here
-        assert tok.encode(doc, allowed_special="all").tolist() == theirs.encode(doc, add_special_tokens=False).ids
+        assert (
+            tok.encode(doc, allowed_special="all").tolist()
+            == theirs.encode(doc, add_special_tokens=False).ids
+        )
 
 
 def test_a_symbol_that_is_a_special_token_cannot_be_text() -> None:
@@ -176,4 +208,10 @@ def test_a_symbol_that_is_a_special_token_cannot_be_text() -> None:
     made = tokenizers.Tokenizer(tokenizers.models.BPE({"a": 0, "|": 1, "a|": 2}, [("a", "|")]))
     made.add_special_tokens(["|"])
     assert load(made).encode("a|a", allowed_special="all").tolist() == [0, 1, 0]
-    refuses(SpecialTokenError, "document 1, position 0: '|'", load(made).encode_batch, ["a", "|a"], disallowed_special="none")
+    refuses(
+        SpecialTokenError,
+        "document 1, position 0: '|'",
+        load(made).encode_batch,
+        ["a", "|a"],
+        disallowed_special="none",
+    )

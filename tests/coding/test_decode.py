@@ -35,8 +35,16 @@ def test_decode_equals_the_reference(table: Table, data: st.DataObject) -> None:
         part = tok.decode(d, out=out)
         assert part.tolist() == symbols == tok.decode(d).tolist()
     if n:
-        refuses(ValueError, f"out: expected room for {n} symbols, got {n - 1}", tok.decode_batch, ids, out=out[: n - 1])
-    with pytest.raises(UnknownTokenError, match=f"document {len(ids)}, position 1: token id {len(flat)} is outside"):
+        refuses(
+            ValueError,
+            f"out: expected room for {n} symbols, got {n - 1}",
+            tok.decode_batch,
+            ids,
+            out=out[: n - 1],
+        )
+    with pytest.raises(
+        UnknownTokenError, match=f"document {len(ids)}, position 1: token id {len(flat)} is outside"
+    ):
         tok.decode_batch([*ids, [0, len(flat)]])
 
 
@@ -71,7 +79,9 @@ def test_buffers_of_every_dtype_and_the_first_unknown_id_in_several_chunks(dtype
     want = np.asarray(tok._model.alphabet.to_symbols(np.concatenate([flat[t] for t in ids.values])))
     out = np.zeros(want.size + 10**5, dtype)
     got = tok.decode_batch(ids, out=out)
-    assert np.array_equal(out[: want.size], want) and all(np.shares_memory(doc, out) for doc in got if len(doc))
+    assert np.array_equal(out[: want.size], want) and all(
+        np.shares_memory(doc, out) for doc in got if len(doc)
+    )
     for at, bad in ((0, -1), (199_999, 9)):
         wrong = ids.values.copy()
         wrong[at + 1 :: 1000], wrong[at] = -7, bad
@@ -92,7 +102,9 @@ def test_tokens_about_as_long_as_a_slot(dtype: str) -> None:
     for doc, symbols in zip(docs, tok.decode_batch(docs), strict=True):
         want = [alphabet[s] for s in reference_decode.decode(doc, flat)]
         assert list(symbols) == want
-        assert tok.decode(doc, out=np.zeros(len(want), dtype)).tolist() == [ord(s) if isinstance(s, str) else s for s in want]
+        assert tok.decode(doc, out=np.zeros(len(want), dtype)).tolist() == [
+            ord(s) if isinstance(s, str) else s for s in want
+        ]
 
 
 def test_what_is_no_buffer_is_refused() -> None:
@@ -135,14 +147,24 @@ def test_errors_name_the_position_among_the_ids_as_given() -> None:
         refuses(UnknownTokenError, f"document 2, {message}", TOK.decode_batch, [[108, -1], [], ids], **gone)
         with pytest.raises(UnknownTokenError, match=f"document 2, {message}"):
             list(TOK.decode_iter([[108, -1], [], ids], **gone))
-        refuses(UnknownTokenError, f"document 1, {message}", TOK.decode_batch, [-1, 7, *ids], [0, 2, 2 + len(ids)], **gone)
+        refuses(
+            UnknownTokenError,
+            f"document 1, {message}",
+            TOK.decode_batch,
+            [-1, 7, *ids],
+            [0, 2, 2 + len(ids)],
+            **gone,
+        )
 
 
 def test_a_padded_matrix() -> None:
     docs = ["low", "", "l"]
     for fill in (-1, PAD):
         matrix = TOK.encode_batch(docs).to_padded(fill)
-        assert TOK.decode_batch(matrix, skip=fill) == docs and TOK.decode_batch(matrix.astype(np.int64), skip=[fill]) == docs
+        assert (
+            TOK.decode_batch(matrix, skip=fill) == docs
+            and TOK.decode_batch(matrix.astype(np.int64), skip=[fill]) == docs
+        )
         assert list(TOK.decode_iter(iter(matrix), skip=fill)) == docs
     numbers = BPE.from_merges([[0, 1]], alphabet=[7, 8])
     assert numbers.decode_batch(np.array([[2, -1], [0, 1]]), skip=-1).to_lists() == [[7, 8], [7, 8]]

@@ -17,13 +17,17 @@ from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 #: From the least to the most that a token may weigh.
 WEIGHTS = st.one_of(
-    st.floats(1e-6, 1.0), st.sampled_from([LEAST, 2.0**-60, 2.0**-30, 0.5, 1.0, 2.0**30, MOST]), st.floats(LEAST, MOST)
+    st.floats(1e-6, 1.0),
+    st.sampled_from([LEAST, 2.0**-60, 2.0**-30, 0.5, 1.0, 2.0**30, MOST]),
+    st.floats(LEAST, MOST),
 )
 N_SAMPLES = 100_000
 
 
 @given(st.data(), tables(), st.sampled_from([1, 3, 1 << 18]))
-def test_expectations_and_boundaries_equal_those_of_all_segmentations(data: st.DataObject, table: Table, block: int) -> None:
+def test_expectations_and_boundaries_equal_those_of_all_segmentations(
+    data: st.DataObject, table: Table, block: int
+) -> None:
     """In one block and in many, with weights at both ends of what is possible."""
     size, pairs, _ = table
     n = size + len(pairs)
@@ -39,7 +43,9 @@ def test_expectations_and_boundaries_equal_those_of_all_segmentations(data: st.D
             want[token] += float(k * count)
         logs += k * _log(encode_paths.weight_of_all(doc, tokens, weights))
     counts, log_likelihood = lattice.expected_counts(Ragged.from_lists(docs), np.array(copies, np.int64), 1)
-    assert np.abs(counts - want).max(initial=0) <= 1e-7 and math.isclose(log_likelihood, logs, rel_tol=1e-9, abs_tol=1e-7)
+    assert np.abs(counts - want).max(initial=0) <= 1e-7 and math.isclose(
+        log_likelihood, logs, rel_tol=1e-9, abs_tol=1e-7
+    )
     for doc in docs:
         found = lattice.boundaries(np.array(doc, np.int32))
         wanted = [float(x) for x in encode_paths.boundaries(doc, tokens, weights)]
@@ -66,7 +72,9 @@ def test_samples_have_the_probabilities_of_their_segmentations(block: int) -> No
     found = lattice.sample(documents, 7, 1)
     drawn = Counter(map(tuple, found.to_lists()))
     assert set(drawn) <= set(shares) and len(shares) > 8
-    squared = sum((drawn[path] - N_SAMPLES * float(p)) ** 2 / (N_SAMPLES * float(p)) for path, p in shares.items())
+    squared = sum(
+        (drawn[path] - N_SAMPLES * float(p)) ** 2 / (N_SAMPLES * float(p)) for path, p in shares.items()
+    )
     freedom = len(shares) - 1
     assert squared < freedom + 5 * math.sqrt(2 * freedom)  # one in a million, and the seed is fixed
     assert lattice.sample(documents, 7, 3) == found and lattice.sample(documents[:1000], 7, 1) == found[:1000]
@@ -96,7 +104,8 @@ def test_documents_of_many_copies_are_as_exact() -> None:
     rng = np.random.default_rng(2)
     vocabulary = Vocabulary.from_merges(3, [(0, 1), (3, 2), (1, 1), (5, 5)])
     ends = PathEncoder(vocabulary, weights=np.array([33.0, -33, 0, 1, 2, 3, 4]))
-    assert Lattice.of(ends, 2.0).weights.tolist() == [math.exp(2 * weight) for weight in ends.added.tolist()]  # up to e**66
+    # up to e**66
+    assert Lattice.of(ends, 2.0).weights.tolist() == [math.exp(2 * weight) for weight in ends.added.tolist()]
     docs = Ragged.from_lists(list(rng.integers(0, 3, (20, 40))))
     lattice = Lattice(PathEncoder(vocabulary), rng.random(len(vocabulary)) ** 4)
     once, log = lattice.expected_counts(docs, None, 1)
@@ -110,5 +119,9 @@ def test_no_document_of_a_seed_repeats_the_draws_of_another_seed() -> None:
     doc = np.random.default_rng(4).integers(0, 2, 200).tolist()
     lattice = Lattice(PathEncoder(vocabulary), np.ones(len(vocabulary)))
     docs = Ragged.from_lists([doc] * 16)
-    drawn = {tuple(ids) for seed in [*range(16), 2**63, 2**64 - 1] for ids in lattice.sample(docs, seed, 1).to_lists()}
+    drawn = {
+        tuple(ids)
+        for seed in [*range(16), 2**63, 2**64 - 1]
+        for ids in lattice.sample(docs, seed, 1).to_lists()
+    }
     assert len(drawn) == 18 * 16

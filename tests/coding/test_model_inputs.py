@@ -21,20 +21,37 @@ NUMBERS = BPE.from_merges([[0, 1]], alphabet=[7, 8], preprocessing=Preprocessing
 
 def test_one_document_and_many() -> None:
     for one in (TOK("abab"), TOK("abab", padding=True)):
-        assert isinstance(one, ModelInputs) and isinstance(one, dict) and list(one) == ["input_ids", "attention_mask"]
-        assert one["input_ids"].tolist() == [3] and one.attention_mask.tolist() == [1] and one.input_ids.dtype == np.int32
+        assert (
+            isinstance(one, ModelInputs)
+            and isinstance(one, dict)
+            and list(one) == ["input_ids", "attention_mask"]
+        )
+        assert (
+            one["input_ids"].tolist() == [3]
+            and one.attention_mask.tolist() == [1]
+            and one.input_ids.dtype == np.int32
+        )
     assert [ids.tolist() for ids in TOK(["abab"]).input_ids] == [[3]]
-    assert TOK(["abab"], padding=True).input_ids.tolist() == [[3]] and NUMBERS(np.array([7, 8, 7])).input_ids.tolist() == [2, 0]
+    assert TOK(["abab"], padding=True).input_ids.tolist() == [[3]] and NUMBERS(
+        np.array([7, 8, 7])
+    ).input_ids.tolist() == [2, 0]
     assert NUMBERS(np.array([[7, 8], [8, 8]])).input_ids[1].tolist() == [1, 1]
     assert TOK("ab", template=[-(2**31), "$A", 2**31 - 1]).input_ids.tolist() == [-(2**31), 2, 2**31 - 1]
-    assert NUMBERS([[7, 8], []], template=[(-1,), "$A"], padding=True, pad_id=0).input_ids.tolist() == [[3, 2], [3, 0]]
+    assert NUMBERS([[7, 8], []], template=[(-1,), "$A"], padding=True, pad_id=0).input_ids.tolist() == [
+        [3, 2],
+        [3, 0],
+    ]
     assert TOK(["ab"], template=[4, "$A", "<pad>"]).input_ids[0].tolist() == [4, 2, 5]
-    turned = TOK(["a", "abb"], ["bb", "b"], template=("$A", "$B <s> $A")).input_ids  # the second document first
+    # the second document first
+    turned = TOK(["a", "abb"], ["bb", "b"], template=("$A", "$B <s> $A")).input_ids
     assert [ids.tolist() for ids in turned] == [[1, 1, 4, 0], [1, 4, 2, 1]]
     assert TOK([]).input_ids == [] and TOK([], padding=True).input_ids.shape == (0, 0)
     assert TOK([], return_offsets=True, return_tensors="np").offset_mapping.shape == (0, 0, 2)
     assert list(TOK("ab", return_attention_mask=False)) == ["input_ids"]
-    assert UBPE(4, alphabet="ab", objective="shortest").fit(["abab", "ab"], progress=False)("ab").input_ids.size == 1
+    assert (
+        UBPE(4, alphabet="ab", objective="shortest").fit(["abab", "ab"], progress=False)("ab").input_ids.size
+        == 1
+    )
 
 
 def test_offsets_count_symbols_of_what_is_no_text() -> None:
@@ -49,8 +66,12 @@ def test_padding_has_an_id() -> None:
     assert TOK(docs, padding=True).input_ids.tolist() == [[2, 5, 5], [1, 1, 1]]  # called <pad>
     assert TOK(docs, padding=True, pad_id="<s>").input_ids[0].tolist() == [2, 4, 4]
     assert TOK(docs, padding=True, pad_id=-1).input_ids[0].tolist() == [2, -1, -1]
-    refuses(ValueError, "pad_id: expected an id or a special token: none is called", NUMBERS, [[7]], padding=True)
-    with pytest.raises(ValueError, match="pad_id: '<x>' is not a special token of this tokenizer, which has '<s>', '<pad>'"):
+    refuses(
+        ValueError, "pad_id: expected an id or a special token: none is called", NUMBERS, [[7]], padding=True
+    )
+    with pytest.raises(
+        ValueError, match="pad_id: '<x>' is not a special token of this tokenizer, which has '<s>', '<pad>'"
+    ):
         TOK(docs, padding=True, pad_id="<x>")
 
 

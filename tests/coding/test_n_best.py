@@ -24,7 +24,10 @@ def made(table: Table) -> tuple[PathEncoder, dict[tuple[int, ...], int], dict[in
 
 
 def as_found(one: tuple[Ragged, np.ndarray]) -> encode_paths.Found:
-    return [(tuple(path), round(weight * 2**24)) for path, weight in zip(one[0].to_lists(), one[1].tolist(), strict=True)]
+    return [
+        (tuple(path), round(weight * 2**24))
+        for path, weight in zip(one[0].to_lists(), one[1].tolist(), strict=True)
+    ]
 
 
 @given(st.data(), tables(), st.booleans())
@@ -32,16 +35,23 @@ def test_a_beam_equals_the_reference(data: st.DataObject, table: Table, by_bag: 
     """Every n and beam, by path and by bag, with prices and without; the n best of a beam are its first n."""
     search, tokens, idf = made(table)
     docs = data.draw(documents(table[0], 40))
-    prices = np.array(data.draw(st.lists(st.integers(0, 2**25), min_size=search.marks.size, max_size=search.marks.size)), float)
+    prices = np.array(
+        data.draw(st.lists(st.integers(0, 2**25), min_size=search.marks.size, max_size=search.marks.size)),
+        float,
+    )
     known = {t: int(price) for t, price in enumerate(prices)}
-    for doc, one in zip(docs, n_best_paths(search, Ragged.from_lists(docs), 4, 4, by_bag, 1, prices), strict=True):
+    for doc, one in zip(
+        docs, n_best_paths(search, Ragged.from_lists(docs), 4, 4, by_bag, 1, prices), strict=True
+    ):
         assert as_found(one) == encode_paths.encode_nbest(doc, tokens, idf, 4, by_bag, known)
     for n, beam in ((1, 1), (2, 2), (3, 3), (7, 7), (2, 5), (1, 20)):
         found = n_best_paths(search, Ragged.from_lists(docs), n, beam, by_bag, 1)
         for doc, one in zip(docs, found, strict=True):
             assert as_found(one) == encode_paths.encode_nbest(doc, tokens, idf, beam, by_bag)[:n]
             weights = search.weigh(one[0], "tfidf").tolist()
-            assert weights == pytest.approx([formula(tuple(path), idf) for path in one[0].to_lists()], rel=1e-12, abs=1e-12)
+            assert weights == pytest.approx(
+                [formula(tuple(path), idf) for path in one[0].to_lists()], rel=1e-12, abs=1e-12
+            )
 
 
 @each("by_bag", [False, True])
@@ -87,13 +97,18 @@ def test_periodic_documents_equal_the_reference(pattern: list[int]) -> None:
     docs = [(pattern * 300)[:n] for n in (300, 211, 97)] + [[1, 0, 0, 1] * 20, [1] * 33, []]
     tok = UBPE(40, 5, alphabet=2).fit(docs, progress=False)
     v = tok._model.vocabulary
-    tokens, idf = {tuple(v.sequence(t).tolist()): t for t in range(len(v))}, dict(enumerate(v.weights.tolist()))
+    tokens, idf = (
+        {tuple(v.sequence(t).tolist()): t for t in range(len(v))},
+        dict(enumerate(v.weights.tolist())),
+    )
     doc = (pattern * 150)[:150]
     for by_bag in (False, True):
         candidates, weights = tok.encode_nbest([doc], 10, distinct="bag" if by_bag else "path")[0]
         want = encode_paths.encode_nbest(doc, tokens, idf, 10, by_bag)
         assert candidates.to_lists() == [list(path) for path, _ in want]
-        assert weights.tolist() == pytest.approx([formula(path, idf) for path, _ in want], rel=1e-12, abs=1e-12)
+        assert weights.tolist() == pytest.approx(
+            [formula(path, idf) for path, _ in want], rel=1e-12, abs=1e-12
+        )
     long = (pattern * 30_000)[:30_000]
     assert all(tok.decode(path).tolist() == long for path in tok.encode_nbest([long], 3, beam=8)[0][0])
 
@@ -128,7 +143,9 @@ def test_without_any_idf_the_first_candidate_is_that_of_encode(options: dict[str
         candidates, weights = tok.encode_nbest([doc], 4, **options)[0]
         assert candidates[0].tolist() == tok.encode(doc).tolist()
         assert not weights.any() and all(tok.decode(path) == doc for path in candidates)
-        bags = [tuple(sorted(path)) if "distinct" in options else tuple(path) for path in candidates.to_lists()]
+        bags = [
+            tuple(sorted(path)) if "distinct" in options else tuple(path) for path in candidates.to_lists()
+        ]
         assert len(set(bags)) == len(bags)
 
 
@@ -160,16 +177,24 @@ def test_results_and_trees_of_tails_that_grow_hold_all_paths(monkeypatch: pytest
     assert sum(paths.total for paths, _ in want) > 2 * n * 60  # it grows more than once
     monkeypatch.setattr(module, "_FIRST_IDS", 1)
     monkeypatch.setattr(module, "_FIRST_NODES", 120)
-    assert [as_found(one) for one in n_best_paths(search, docs, n, n, False, 1)] == [as_found(one) for one in want]
+    assert [as_found(one) for one in n_best_paths(search, docs, n, n, False, 1)] == [
+        as_found(one) for one in want
+    ]
 
 
 def test_the_result_of_a_batch_by_document_in_slices_and_pickled() -> None:
     docs = [[0, 1, 0, 1, 1], [], [1, 0, 1], [2]]
     tok = UBPE(6, 2, alphabet=3).fit(docs, progress=False)
     found = tok.encode_nbest(docs, 3)
-    assert isinstance(found, NBest) and repr(found) == f"NBest(4 documents, {len(found.candidates)} candidates)"
+    assert (
+        isinstance(found, NBest) and repr(found) == f"NBest(4 documents, {len(found.candidates)} candidates)"
+    )
     assert [len(candidates) for candidates, _ in found] == np.diff(found.offsets).tolist()
-    assert all(tok.decode(path).tolist() == doc for doc, (paths, _) in zip(docs, found, strict=True) for path in paths)
+    assert all(
+        tok.decode(path).tolist() == doc
+        for doc, (paths, _) in zip(docs, found, strict=True)
+        for path in paths
+    )
     part = found[1:3]
     assert len(part) == 2 and part[0][0].to_lists() == [[]] and part[-1][0] == found[2][0]
     assert len(found[4:]) == 0 and len(found[3:1]) == 0
@@ -207,5 +232,7 @@ def test_additive_and_k_best_equal_the_reference(data: st.DataObject, table: Tab
                 found, worth = k_best(search, np.array(d, np.int32), objective, k)
                 best = [path for path, _ in encode_paths.best_of_all(d, tokens, worths, k, objective)]
                 assert found.to_lists() == [list(path) for path in best]
-                sums = [sum(weights[t] for t in path) if objective == "additive" else -len(path) for path in best]
+                sums = [
+                    sum(weights[t] for t in path) if objective == "additive" else -len(path) for path in best
+                ]
                 assert worth.tolist() == sums

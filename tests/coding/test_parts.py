@@ -28,7 +28,14 @@ WORDS = ["<s>", "the", "ab", " \n", "x" * 12]
 def small(group: int = 5) -> Iterator[None]:
     """Parts as small as they are exact."""
     with pytest.MonkeyPatch.context() as patch:
-        for name, value in (("GROUP", group), ("DOCUMENTS", 2), ("LONG", 1), ("_FIRST", 1), ("_PER_ID", 1), ("_SHARE", 1)):
+        for name, value in (
+            ("GROUP", group),
+            ("DOCUMENTS", 2),
+            ("LONG", 1),
+            ("_FIRST", 1),
+            ("_PER_ID", 1),
+            ("_SHARE", 1),
+        ):
             patch.setattr(parts, name, value)
         yield
 
@@ -41,7 +48,9 @@ def fitted(size: int) -> list[Any]:
     """By the articles' rule, and by best paths."""
     corpus = [[0] * 9, [*range(size)] * 3, [0, size - 1] * 4]
     paths = [("shortest", None), ("tfidf", None), ("shortest", SPECIAL)]
-    made = [UBPE(size + 6, 4, alphabet=size, objective=path, preprocessing=special) for path, special in paths]
+    made = [
+        UBPE(size + 6, 4, alphabet=size, objective=path, preprocessing=special) for path, special in paths
+    ]
     return [tok.fit(corpus, progress=False) for tok in (UBPEClassic(size + 6, 4, alphabet=size), *made)]
 
 
@@ -63,7 +72,9 @@ def of_text(pattern: str) -> list[Any]:
     return made
 
 
-texts = st.lists(st.sampled_from([*POINTS, *WORDS, *SAMPLES.split("\n"), "the cat sat ", "end.\nThe "]), max_size=40).map("".join)
+texts = st.lists(
+    st.sampled_from([*POINTS, *WORDS, *SAMPLES.split("\n"), "the cat sat ", "end.\nThe "]), max_size=40
+).map("".join)
 
 
 def check_counts(tok: Any, docs: list[Any], group: int, **options: Any) -> None:
@@ -90,7 +101,10 @@ def test_integers(data: st.DataObject, table: Table, group: int, n: int) -> None
         check_counts(tok, docs, group, **options)
         check_truncation(tok, docs, n, **options)
     if docs:
-        flat, offsets = np.concatenate([np.array(doc, np.int32) for doc in docs]), np.cumsum([0, *map(len, docs)])
+        flat, offsets = (
+            np.concatenate([np.array(doc, np.int32) for doc in docs]),
+            np.cumsum([0, *map(len, docs)]),
+        )
         expected = tok.encode_batch(docs, **options).lengths.tolist()
         with small(group):
             assert tok.count(flat, offsets, **options).tolist() == expected
@@ -98,7 +112,9 @@ def test_integers(data: st.DataObject, table: Table, group: int, n: int) -> None
             assert tok.count(flat, **options).tolist() == [tok.encode(flat, **options).size]
 
 
-@given(st.data(), st.sampled_from(PATTERNS), st.lists(texts, max_size=3), st.integers(1, 90), st.integers(1, 20))
+@given(
+    st.data(), st.sampled_from(PATTERNS), st.lists(texts, max_size=3), st.integers(1, 90), st.integers(1, 20)
+)
 def test_text(data: st.DataObject, pattern: str, docs: list[str], group: int, n: int) -> None:
     for tok in of_text(pattern):
         allowed = data.draw(st.sampled_from(["all", "none"]))
@@ -107,7 +123,9 @@ def test_text(data: st.DataObject, pattern: str, docs: list[str], group: int, n:
         check_truncation(tok, docs, n, **options)
         if docs:
             with small():
-                found = tok(docs[0], truncation=True, max_length=n, return_offsets=True, **options).offset_mapping
+                found = tok(
+                    docs[0], truncation=True, max_length=n, return_offsets=True, **options
+                ).offset_mapping
             spans = tok.encode(docs[0], return_offsets="spans", units="characters", **options)[1]
             assert found.tolist() == spans[:n].tolist()
 
@@ -119,14 +137,19 @@ def test_errors_are_those_of_the_whole() -> None:
             refuses(UnknownSymbolError, "document 2, position 1: symbol 'x'", tok.count, docs)
         refuses(ValueError, "offsets", tok.count, np.zeros(9, np.int64), np.array([0, 10]))
         refuses(TypeError, "unexpected", tok.count, ["ab"], return_offsets=True)
-        refuses(UnknownSymbolError, "position 1: symbol 'x'", tok, "ax" + "ab" * 50, truncation=True, max_length=9)
-        assert tok("ab" * 50 + "x", truncation=True, max_length=2).input_ids.tolist() == [2, 2]  # which is not read
+        refuses(
+            UnknownSymbolError, "position 1: symbol 'x'", tok, "ax" + "ab" * 50, truncation=True, max_length=9
+        )
+        # which is not read
+        assert tok("ab" * 50 + "x", truncation=True, max_length=2).input_ids.tolist() == [2, 2]
     assert tok.count(["ab", "axb"], unknown="skip").tolist() == [1, 1] and tok.count([]).tolist() == []
 
 
 @each("left", [False, True])
 @each("kind", ["path", "text", "special"])
-def test_what_is_read_does_not_depend_on_the_document(monkeypatch: pytest.MonkeyPatch, kind: str, left: bool) -> None:
+def test_what_is_read_does_not_depend_on_the_document(
+    monkeypatch: pytest.MonkeyPatch, kind: str, left: bool
+) -> None:
     line = "the cat sat on the mat; it's 12 o'clock.\n"
     if kind == "text":
         tok: Any = BPE.for_text(300, special_tokens=["<end>"]).fit([line], progress=False)

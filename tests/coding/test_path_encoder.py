@@ -19,9 +19,12 @@ from ubpe_numba.vocabulary.vocabulary import Vocabulary
 def test_an_answer_about_one_document_is_not_one_about_another() -> None:
     """Long walks note how often the rest holds a token: [2, 3] 50 times behind position 2 of the first, never in the second.
 
-    Two tails that hardly differ in weight stay apart all through (0, 1) * n, so that walks are long in both documents.
+    Two tails that hardly differ in weight stay apart all through (0, 1) * n, so that walks are long in both
+    documents.
     """
-    vocabulary = Vocabulary.from_merges(4, [(0, 1), (1, 0), (2, 3), (3, 0), (3, 1)], [1.0, 1.001, 1.0, 0.5, 0.001])
+    vocabulary = Vocabulary.from_merges(
+        4, [(0, 1), (1, 0), (2, 3), (3, 0), (3, 1)], [1.0, 1.001, 1.0, 0.5, 0.001]
+    )
     first, second = [2, 3, 1] + [0, 1] * 60 + [2, 3] * 50, [2, 3] + [0, 1] * 60
     encoder = PathEncoder(vocabulary)
     found = encoder.encode(Ragged.from_lists([first, second]), "tfidf", 1).to_lists()
@@ -37,7 +40,8 @@ def test_an_answer_about_one_document_is_not_one_about_another() -> None:
         assert encoder.encode(Ragged.from_lists([[0] * n, doc]), "tfidf", 1).to_lists()[1] == alone
 
 
-#: Faults that were found: a token may add more than it adds to a lower count, and the tail that is heavier so comes last.
+#: Faults that were found: a token may add more than it adds to a lower count, and the tail that is heavier so
+#: comes last.
 UNITS: list[tuple[int, list[tuple[int, int]], list[int], list[int]]] = [
     (1, [(0, 1), (1, 0)], [2, 3], [1, 1, 1, 0, 1, 0, 0, 1, 1, 0]),
     (1, [(0, 1), (2, 2), (1, 0)], [2, 1, 3], [0, 1, 0, 0, 1, 0, 1, 1]),
@@ -96,7 +100,10 @@ def test_packed_sums_wrap_around_in_long_documents() -> None:
     rng = np.random.default_rng(0)
     vocabulary = Vocabulary.from_merges(3, [(0, 1), (3, 3), (1, 0), (0, 0), (6, 6), (5, 2), (2, 2)])
     docs = Ragged.from_lists([np.tile(rng.integers(0, 3, k), 20_000 // k) for k in (1, 2, 3, 5, 7, 20_000)])
-    for added in (rng.integers(-20, 20, len(vocabulary)).astype(float), rng.normal(-8.0, 3.0, len(vocabulary))):
+    for added in (
+        rng.integers(-20, 20, len(vocabulary)).astype(float),
+        rng.normal(-8.0, 3.0, len(vocabulary)),
+    ):
         plain, packed = PathEncoder(vocabulary, added), PathEncoder(vocabulary, added)
         plain.packed["additive"] = plain.packed["shortest"] = np.zeros(0, np.uint64), -1
         for objective in ("additive", "shortest"):
@@ -110,8 +117,14 @@ def test_costs_that_cannot_be_packed() -> None:
     encoder = PathEncoder(vocabulary, np.linspace(-1e6, 1e6, len(vocabulary)))
     found = encoder.encode(Ragged.from_lists([[0] * 300, [0] * 5000]), "additive", 1)
     assert 0 < encoder.packed["additive"][1] < 5000
-    assert found.to_lists() == [encoder.encode(Ragged.from_lists([[0] * n]), "additive", 1).to_lists()[0] for n in (300, 5000)]
-    assert pack(np.array([2.0**61]), np.array([1.0]), 1)[1] == pack(np.array([1.0]), np.array([np.inf]), 1)[1] == 0
+    assert found.to_lists() == [
+        encoder.encode(Ragged.from_lists([[0] * n]), "additive", 1).to_lists()[0] for n in (300, 5000)
+    ]
+    assert (
+        pack(np.array([2.0**61]), np.array([1.0]), 1)[1]
+        == pack(np.array([1.0]), np.array([np.inf]), 1)[1]
+        == 0
+    )
 
 
 @given(st.data(), tables())

@@ -39,7 +39,9 @@ def test_tokens_stand_where_they_say(which: tuple[str, str], docs: list[str]) ->
             where += tok._model.vocabulary.sequence(token).size
         assert where == len(kept)
         one, single = tok.encode(given_doc, unknown="skip", return_offsets=True)
-        assert one.tolist() == ids.tolist() and single.dtype == np.int64 and single.tolist() == begins.tolist()
+        assert (
+            one.tolist() == ids.tolist() and single.dtype == np.int64 and single.tolist() == begins.tolist()
+        )
     other = {"int": ord("b") - 200, "str": "b", "bytes": b"b"}[which[1]]
     replaced, places = tok.encode_batch(given_docs, unknown=other, return_offsets=True)
     rows = tok.spans(given_docs, unknown=other)
@@ -48,7 +50,9 @@ def test_tokens_stand_where_they_say(which: tuple[str, str], docs: list[str]) ->
     for number, (ids, begins) in enumerate(zip(replaced, places, strict=True)):
         sizes = np.diff(tok._model.vocabulary.offsets)[ids]
         assert begins.tolist() == (np.cumsum(sizes) - sizes).tolist() and sizes.sum() == len(docs[number])
-        expected += [(*row, number) for row in zip(ids.tolist(), begins.tolist(), sizes.tolist(), strict=True)]
+        expected += [
+            (*row, number) for row in zip(ids.tolist(), begins.tolist(), sizes.tolist(), strict=True)
+        ]
     assert list(zip(*(array.tolist() for array in rows), strict=True)) == expected
 
 
@@ -59,30 +63,46 @@ def test_starts_in_slices_of_a_flat_array_and_in_iterators() -> None:
     ids, starts = tok.encode_batch(given, unknown="skip", return_offsets=True)
     assert ids.to_lists() == [[2], [], [2, 1, 0, 0]] and starts.to_lists() == [[0], [], [0, 2, 4, 5]]
     want = tok.spans(given, unknown="skip")
-    for found in (tok.spans(given.values[1:], [0, 3, 3, 9], unknown="skip"), tok.spans(iter(given.to_lists()), unknown="skip")):
+    for found in (
+        tok.spans(given.values[1:], [0, 3, 3, 9], unknown="skip"),
+        tok.spans(iter(given.to_lists()), unknown="skip"),
+    ):
         assert all(map(np.array_equal, found, want))
     assert set(tok.spans(np.array([5, 6])).documents.tolist()) == {0}
     ids, spans = BYTES.encode_batch("néné", [0, 2, 4], return_offsets="spans", units="characters")
-    assert len(ids) == 2 and spans.tolist() == 2 * BYTES.encode("né", return_offsets="spans", units="characters")[1].tolist()
+    assert (
+        len(ids) == 2
+        and spans.tolist() == 2 * BYTES.encode("né", return_offsets="spans", units="characters")[1].tolist()
+    )
 
 
 @each(
     "preprocessing, options, doc, expected",
-    [  # start and end of each token in the text as given; it ends where the next one begins, or the document does
+    # start and end of each token in the text as given; it ends where the next one begins, or the document
+    # does
+    [
         (Preprocessing(normalizer="Lowercase"), {}, "AB b", [(0, 2), (2, 3), (3, 4)]),
-        (Preprocessing(normalizer={"type": "Strip", "strip_left": True, "strip_right": True}), {}, " ab ", [(1, 4)]),
+        (
+            Preprocessing(normalizer={"type": "Strip", "strip_left": True, "strip_right": True}),
+            {},
+            " ab ",
+            [(1, 4)],
+        ),
         (None, {"unknown": "skip"}, "abxab?", [(0, 3), (3, 6)]),
         (Preprocessing(normalizer="Lowercase"), {"unknown": "skip"}, "ABxab?", [(0, 3), (3, 6)]),
         (None, {"unknown": "a"}, "abxab", [(0, 2), (2, 3), (3, 5)]),
     ],
 )
-def test_where_text_is_changed(preprocessing: Any, options: Any, doc: str, expected: list[tuple[int, int]]) -> None:
+def test_where_text_is_changed(
+    preprocessing: Any, options: Any, doc: str, expected: list[tuple[int, int]]
+) -> None:
     tok = BPE(4, alphabet="ab ", preprocessing=preprocessing).fit(["abab", "ab"], progress=False)
     spans = tok.spans([doc, "", doc], **options)
     places = list(zip(spans.starts.tolist(), (spans.starts + spans.lengths).tolist(), strict=True))
     assert places == expected * 2 and spans.documents.tolist() == [0] * len(expected) + [2] * len(expected)
     by_bytes = BPE.for_text(256, pretokenizer=None, normalizer="Lowercase").fit(["a"], progress=False)
-    assert by_bytes.encode("aÉ", return_offsets="spans")[1].tolist() == [[0, 1], [1, 3], [1, 3]]  # all of the character
+    # all of the character
+    assert by_bytes.encode("aÉ", return_offsets="spans")[1].tolist() == [[0, 1], [1, 3], [1, 3]]
 
 
 @given(st.lists(st.text(st.sampled_from("low néer𝄞日本語ab€"), max_size=10), max_size=4))
@@ -98,12 +118,15 @@ def test_characters_of_bytes_and_bytes_of_characters(docs: list[str]) -> None:
         rows = slice(at, at + len(found))
         at += len(found)
         assert spans[rows].tolist() == [[owner[a], owner[b - 1] + 1] for a, b in in_bytes[rows].tolist()]
-        assert BYTES.encode(doc, return_offsets="spans", units="characters")[1].tolist() == spans[rows].tolist()
+        assert (
+            BYTES.encode(doc, return_offsets="spans", units="characters")[1].tolist() == spans[rows].tolist()
+        )
     ids, spans = POINTS.encode_batch(docs, return_offsets="spans")
     _, in_bytes = POINTS.encode_batch(docs, return_offsets="spans", units="bytes")
     owners = [i for i, found in enumerate(ids) for _ in found]
     assert in_bytes.tolist() == [
-        [len(docs[i][:a].encode()), len(docs[i][:b].encode())] for i, (a, b) in zip(owners, spans.tolist(), strict=True)
+        [len(docs[i][:a].encode()), len(docs[i][:b].encode())]
+        for i, (a, b) in zip(owners, spans.tolist(), strict=True)
     ]
 
 

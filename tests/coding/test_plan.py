@@ -13,7 +13,9 @@ from ubpe_numba.bounds import encode_nbest
 RNG = np.random.default_rng(5)
 #: Past the size where threads begin; one document is cut into blocks.
 SMALL = np.split(RNG.integers(0, 30, 300_000).astype(np.int32), np.sort(RNG.integers(0, 300_000, 500)))
-GIANT = np.concatenate([RNG.integers(0, 4, 400_000), np.tile([0, 1], 150_000), np.zeros(200_000, int)]).astype(np.int32)
+GIANT = np.concatenate(
+    [RNG.integers(0, 4, 400_000), np.tile([0, 1], 150_000), np.zeros(200_000, int)]
+).astype(np.int32)
 DOCS = [*SMALL, GIANT[:100], GIANT, [], GIANT[:600_000][::-1], []]
 RANK = BPE(200, alphabet=30)
 CLASSIC = UBPEClassic(200, 20, alphabet=30, rules=FitRules(encode="batch"))

@@ -13,7 +13,9 @@ def test_periodic_text_is_encoded_again_once(period: int) -> None:
     """In periodic text two blocks may never agree on where tokens begin; then one block is encoded again, not all before it."""
     motif = np.random.default_rng(0).integers(0, 4, period)
     text = np.tile(motif, 400_000 // period).astype(np.int32)
-    tok = BPE(30, alphabet=4, n_threads=1).fit(np.split(text[:100_000], range(1000, 100_000, 1000)), progress=False)
+    tok = BPE(30, alphabet=4, n_threads=1).fit(
+        np.split(text[:100_000], range(1000, 100_000, 1000)), progress=False
+    )
     docs = Ragged.from_lists([text])
     assert run.blocks_of(docs.offsets, 2) is None  # too short for what a block has by default
     blocks = run.blocks_of(docs.offsets, 2, 50_000)

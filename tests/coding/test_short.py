@@ -40,7 +40,21 @@ OPTIONS: list[dict[str, Any]] = [
     {"unknown": 0}, {"unknown": "skip"}, {"unknown": 1.5}, {"return_offsets": 1}, {"sample": 0.0}, {"allowed_special": "all"},
     {"allowed_special": {"<end>"}}, {"allowed_special": 5}, {"disallowed_special": "none"}, {"disallowed_special": {"x"}},
 ]  # fmt: skip
-NO_INTEGERS = [True, 1.0, "a", None, np.bool_(True), np.float64(1), np.array(1), 2**31, 2**32 + 1, 2**63, -1, -(2**63), 2**70]
+NO_INTEGERS = [
+    True,
+    1.0,
+    "a",
+    None,
+    np.bool_(True),
+    np.float64(1),
+    np.array(1),
+    2**31,
+    2**32 + 1,
+    2**63,
+    -1,
+    -(2**63),
+    2**70,
+]
 
 
 class Text(str):
@@ -67,7 +81,10 @@ def outcome(call: Any, *args: Any, **options: Any) -> Any:
     except Exception as error:
         return type(error), str(error), vars(error)
     parts = found if isinstance(found, tuple) else (found,)
-    return [(type(p), p.dtype.str, p.flags.writeable, p.tolist()) if isinstance(p, np.ndarray) else (type(p), p) for p in parts]
+    return [
+        (type(p), p.dtype.str, p.flags.writeable, p.tolist()) if isinstance(p, np.ndarray) else (type(p), p)
+        for p in parts
+    ]
 
 
 def is_same(tok: Any, name: str, *args: Any, **options: Any) -> Any:
@@ -106,7 +123,9 @@ def texts(way: str) -> list[Any]:
     special = {"<|end|>": 500, "<end>": 400}
     lines = b"".join(b"%s %d\n" % (base64.b64encode(bytes([255 - i])), i) for i in range(256))
     file = json.loads(export(BPE.for_text(300, pretokenizer="gpt2").fit(docs), "tokenizer.json"))
-    file["model"]["vocab"] = {name: len(file["model"]["vocab"]) - 1 - i for name, i in file["model"]["vocab"].items()}
+    file["model"]["vocab"] = {
+        name: len(file["model"]["vocab"]) - 1 - i for name, i in file["model"]["vocab"].items()
+    }
     made = [
         BPE.for_text(300, pretokenizer="gpt2", known_words=["cat", "the"]).fit(docs), BPE.load(json.dumps(file)),
         BPE.for_text(300, pretokenizer="o200k", special_tokens={f"<{i}>": 300 + i for i in range(40)}).fit(docs),
@@ -118,7 +137,8 @@ def texts(way: str) -> list[Any]:
         BPE(300).fit([TEXT.encode()]), BPE.load(lines, pretokenizer="cl100k", special_tokens={"<|end|>": 300}),
     ]  # fmt: skip
     return [
-        ready(tok, "the cat" if tok._model.alphabet.kind != "bytes" or tok._prepared.encoding else b"the cat") for tok in made
+        ready(tok, "the cat" if tok._model.alphabet.kind != "bytes" or tok._prepared.encoding else b"the cat")
+        for tok in made
     ]
 
 
@@ -135,7 +155,10 @@ def integers(way: str) -> list[Any]:
         BPE(40, rules=FitRules(encode="batch")).fit(docs), BPE(40, rules=FitRules(order="idf")).fit(docs), UBPE(60).fit(docs),
         BPE.from_merges(doubling, alphabet=2), BPE(300, alphabet=bytes(range(256))).fit(docs),
     ]  # fmt: skip
-    return [ready(tok, tok._model.alphabet.symbols[:2] if tok._model.alphabet.kind == "int" else b"ab") for tok in made]
+    return [
+        ready(tok, tok._model.alphabet.symbols[:2] if tok._model.alphabet.kind == "int" else b"ab")
+        for tok in made
+    ]
 
 
 def forms(symbols: np.ndarray, rng: np.random.Generator) -> list[Any]:
@@ -148,8 +171,19 @@ def forms(symbols: np.ndarray, rng: np.random.Generator) -> list[Any]:
         items, tuple(items), spoilt, tuple(spoilt), Items(items), list(wide), wide, wide[::-1], np.repeat(wide, 2)[::2],
     ]  # fmt: skip
     made += [wide.astype(dtype) for dtype in ("i1", "u2", "i4", "u8", ">i4", "f8", "?", "O")]
-    made += [np.frombuffer(wide.astype(np.int32).tobytes(), np.int32), wide[None], wide[:1][0] if items else 5]
-    return [*made, wide.astype(np.uint8).tobytes(), bytearray(wide.astype(np.uint8)), "abc", range(len(items)), np.ma.array(wide)]
+    made += [
+        np.frombuffer(wide.astype(np.int32).tobytes(), np.int32),
+        wide[None],
+        wide[:1][0] if items else 5,
+    ]
+    return [
+        *made,
+        wide.astype(np.uint8).tobytes(),
+        bytearray(wide.astype(np.uint8)),
+        "abc",
+        range(len(items)),
+        np.ma.array(wide),
+    ]
 
 
 def test_text_is_encoded_and_decoded_as_on_the_general_path(texts: list[Any]) -> None:
@@ -160,24 +194,49 @@ def test_text_is_encoded_and_decoded_as_on_the_general_path(texts: list[Any]) ->
         for doc in docs:
             data = doc.encode("utf-8", "surrogatepass")
             some = data[rng.randrange(3) : rng.choice([1, 3, 7, 50, 9999])]  # cut through characters
-            for given in (doc, some, Text(doc), bytearray(some), memoryview(some), np.frombuffer(some, np.uint8)):
+            for given in (
+                doc,
+                some,
+                Text(doc),
+                bytearray(some),
+                memoryview(some),
+                np.frombuffer(some, np.uint8),
+            ):
                 found = is_same(tok, "encode", given)
                 is_same(tok, "encode", given, return_offsets=rng.choice([True, "spans"]))
                 is_same(tok, "encode_batch", [given, given])
                 if given is doc and isinstance(found, list):
                     ids = found[0][3]
-                    for form in (ids, np.array(ids, np.int32), np.array(ids, np.int64)[::-1], [*ids, 10**6], [*ids, True]):
-                        is_same(tok, "decode", form, errors=rng.choice(["replace", "strict", "surrogatepass", "bogus", None]))
+                    for form in (
+                        ids,
+                        np.array(ids, np.int32),
+                        np.array(ids, np.int64)[::-1],
+                        [*ids, 10**6],
+                        [*ids, True],
+                    ):
+                        is_same(
+                            tok,
+                            "decode",
+                            form,
+                            errors=rng.choice(["replace", "strict", "surrogatepass", "bogus", None]),
+                        )
                         is_same(tok, "decode", form, as_bytes=True)
         for doc in docs[:2]:
             for options in OPTIONS:
                 is_same(tok, "encode", doc, **options)
-    want, small = general(texts[1]), ["the c", "he ca", "eca x"]  # an array may lie where the one before it lay
+    # an array may lie where the one before it lay
+    want, small = general(texts[1]), ["the c", "he ca", "eca x"]
     assert [texts[1].encode(doc).tolist() for doc in small] == [want.encode(doc).tolist() for doc in small]
-    vocab, decoders = {f"<0x{i:02X}>": i for i in range(256)} | {"a": 256}, [{"type": "ByteFallback"}, {"type": "Fuse"}]
+    vocab, decoders = (
+        {f"<0x{i:02X}>": i for i in range(256)} | {"a": 256},
+        [{"type": "ByteFallback"}, {"type": "Fuse"}],
+    )
     model = {"type": "BPE", "byte_fallback": True, "vocab": vocab, "merges": []}
-    of_bytes = ready(BPE.load(json.dumps({"model": model, "decoder": {"type": "Sequence", "decoders": decoders}})), "a")
-    for ids in ([195, 169], [169, 195, 256], [240, 159], [240, 159, 153, 130, 226, 130]):  # a character or parts of some
+    of_bytes = ready(
+        BPE.load(json.dumps({"model": model, "decoder": {"type": "Sequence", "decoders": decoders}})), "a"
+    )
+    # a character or parts of some
+    for ids in ([195, 169], [169, 195, 256], [240, 159], [240, 159, 153, 130, 226, 130]):
         for errors in ("replace", "strict", "ignore", None):
             is_same(of_bytes, "decode", ids, errors=errors)
 
@@ -200,7 +259,14 @@ def test_integers_are_encoded_and_decoded_as_on_the_general_path(integers: list[
                 is_same(tok, "decode", given)
                 is_same(tok, "decode", given, as_bytes=True)
             is_same(tok, "decode", ids, out=np.empty(2 * LONGEST, symbols.dtype))
-        for given in ([len(tok._model.vocabulary)], [len(tok._model.vocabulary) - 1] * 3, [39, 41], [-1], [2**31], [2**32]):
+        for given in (
+            [len(tok._model.vocabulary)],
+            [len(tok._model.vocabulary) - 1] * 3,
+            [39, 41],
+            [-1],
+            [2**31],
+            [2**32],
+        ):
             is_same(tok, "decode", given)
 
 
@@ -210,7 +276,10 @@ def test_threads_share_tokenizers(texts: list[Any], integers: list[Any]) -> None
     docs = ["".join(rng.choice(PARTS[:25]) for _ in range(rng.randrange(200))) for _ in range(100)]
     symbols = [np.array([rng.randrange(8) for _ in range(rng.randrange(1500))]) for _ in range(100)]
     pairs = [(texts[0], docs), (texts[1], docs), (integers[0], symbols), (integers[-3], symbols)]
-    expected = [[(general(tok).encode(d).tolist(), general(tok).decode(general(tok).encode(d))) for d in ds] for tok, ds in pairs]
+    expected = [
+        [(general(tok).encode(d).tolist(), general(tok).decode(general(tok).encode(d))) for d in ds]
+        for tok, ds in pairs
+    ]
 
     def work(_: int) -> None:
         for i in [*range(100)] * 4:
@@ -280,7 +349,10 @@ def test_what_is_deleted_meanwhile_and_what_is_left(texts: list[Any]) -> None:
 def test_a_fork_and_a_pickle_have_their_own(texts: list[Any]) -> None:
     text = TEXT[:20]
     other = pickle.loads(pickle.dumps(texts[2]))
-    assert "encode" not in other._made_plans and ready(other, "the").encode(text).tolist() == texts[2].encode(text).tolist()
+    assert (
+        "encode" not in other._made_plans
+        and ready(other, "the").encode(text).tolist() == texts[2].encode(text).tolist()
+    )
     expected = other.encode(text).tolist()
     if (child := os.fork()) == 0:
         os._exit(0 if other.encode(text).tolist() == expected and other.decode(expected) == text else 1)
@@ -294,7 +366,10 @@ tok = BPE.from_merges([[0, 1]], alphabet=2)
 ids = [tok.encode([0, 1, 0]).tolist() for _ in range(9)][-1]
 print(type(tok._made_plans["short"]).__name__, ids)
 """
-    assert [python(script, UBPE_PLAIN_NUMBA=plain).split()[0] for plain in "10"] == ["function", "builtin_function_or_method"]
+    assert [python(script, UBPE_PLAIN_NUMBA=plain).split()[0] for plain in "10"] == [
+        "function",
+        "builtin_function_or_method",
+    ]
 
 
 class Loud(BPE):
@@ -311,16 +386,32 @@ def test_methods_stay_as_they_are() -> None:
     early, written = tok.encode, (Encoding.encode, Decoding.decode)
     ready(ready(tok, "ab"), "ab")
     late, back = tok.encode, tok.decode
-    assert (vars(Encoding)["encode"], vars(Decoding)["decode"]) == written and all(map(inspect.isfunction, written))
+    assert (vars(Encoding)["encode"], vars(Decoding)["decode"]) == written and all(
+        map(inspect.isfunction, written)
+    )
     parameters = ["self", "doc", "return_offsets", "options"]
-    assert [*inspect.signature(BPE.encode).parameters] == parameters and [*inspect.signature(late).parameters] == parameters[1:]
+    assert [*inspect.signature(BPE.encode).parameters] == parameters and [
+        *inspect.signature(late).parameters
+    ] == parameters[1:]
     assert inspect.signature(back).parameters["errors"].default == "replace" and late.__self__ is tok
-    assert str(BPE.encode.__doc__).startswith("Encode one document.") and str(back.__doc__).startswith("Decode the ids")
+    assert str(BPE.encode.__doc__).startswith("Encode one document.") and str(back.__doc__).startswith(
+        "Decode the ids"
+    )
     expected = early("abAB").tolist()
-    assert late(doc="abAB").tolist() == pickle.loads(pickle.dumps(late))("abAB").tolist() == BPE.encode(tok, "abAB").tolist()
+    assert (
+        late(doc="abAB").tolist()
+        == pickle.loads(pickle.dumps(late))("abAB").tolist()
+        == BPE.encode(tok, "abAB").tolist()
+    )
     assert late("abAB").tolist() == expected and back(ids=expected) == back(expected) == "abAB"
     assert ready(loud, "ab").encode("ab").tolist() == BPE.encode(loud, "AB").tolist() == early("AB").tolist()
-    wrong: list[tuple[Any, Any]] = [((), {}), (("a", "b"), {}), (("a",), {"doc": "a"}), (("a",), {"x": 1}), ((), {"docs": 1})]
+    wrong: list[tuple[Any, Any]] = [
+        ((), {}),
+        (("a", "b"), {}),
+        (("a",), {"doc": "a"}),
+        (("a",), {"x": 1}),
+        ((), {"docs": 1}),
+    ]
     counts = [sys.getrefcount(x) for x in (tok, expected)]
     for args, options in wrong * 20:
         for call in (late, back):

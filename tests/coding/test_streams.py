@@ -32,12 +32,16 @@ def test_iterators_give_what_a_batch_gives(batch: int) -> None:
     out = np.full(want.total + 3, -7, np.int32)
     offsets = tok.encode_batch(iter(DOCS), out=out).offsets
     assert Ragged(out, offsets) == want and (out[want.total :] == -7).all()
-    assert list(tok.encode_iter([], batch=batch)) == [] and tok.encode_batch([], out=out).offsets.tolist() == [0]
+    assert list(tok.encode_iter([], batch=batch)) == [] and tok.encode_batch(
+        [], out=out
+    ).offsets.tolist() == [0]
 
 
 def test_reading_is_lazy() -> None:
     tok, read = BPE.from_merges([[0, 1]], alphabet=2), []
-    ids = tok.encode_iter((read.append(i) or np.zeros(1000, np.int32) for i in itertools.count()), batch=10_000)
+    ids = tok.encode_iter(
+        (read.append(i) or np.zeros(1000, np.int32) for i in itertools.count()), batch=10_000
+    )
     assert not read  # nothing is read before it is asked for
     assert all(one.size == 1000 for one in itertools.islice(ids, 300)) and len(read) <= 315
 
@@ -47,8 +51,16 @@ def test_errors_count_from_the_first_document() -> None:
     found = tok.encode_iter(["ab", "b", "a", "bxa"], batch=2)
     assert [ids.tolist() for ids in itertools.islice(found, 3)] == [[2], [1], [0]]
     refuses(UnknownSymbolError, "document 3, position 1: symbol 'x'", next, found)
-    refuses(UnknownTokenError, "document 2, position 1: token id 9 ", lambda: list(tok.decode_iter([[2], [1], [0, 9]], batch=1)))
-    refuses(UnknownSymbolError, "document 1, position 0: symbol 'x'", lambda: list(tok.stream().over(["ab", "xb"])))
+    refuses(
+        UnknownTokenError,
+        "document 2, position 1: token id 9 ",
+        lambda: list(tok.decode_iter([[2], [1], [0, 9]], batch=1)),
+    )
+    refuses(
+        UnknownSymbolError,
+        "document 1, position 0: symbol 'x'",
+        lambda: list(tok.stream().over(["ab", "xb"])),
+    )
     for call in (
         tok.encode_iter, tok.decode_iter, tok.stream().over, lambda d: tok.encode_batch(d, out=np.zeros(3, np.int32)).offsets,
     ):  # fmt: skip
@@ -79,7 +91,10 @@ def test_a_document_that_does_not_fit() -> None:
 
 
 def test_a_push_costs_a_try_for_every_length_however_long_tokens_are(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also in a run of one symbol, of which tokens have 2, 4, ... 65,536; Ctrl-C between slices leaves the stream as it was."""
+    """Also in a run of one symbol, of which tokens have 2, 4, ...
+
+    65,536; Ctrl-C between slices leaves the stream as it was.
+    """
     n, longest = 2, 1 << 16
     tok = BPE.from_merges([[0, 0], *([i, i] for i in range(n, n + 15))], alphabet=n)
     text = np.zeros(3 * longest, np.int32)
@@ -100,7 +115,11 @@ def test_a_push_costs_a_try_for_every_length_however_long_tokens_are(monkeypatch
     assert pickle.dumps((stream._n_chunks, stream._waiting)) == before
     made[:] = [0] * 3
     ids = [stream.push(text), stream.finish()]
-    assert max(made) <= (1 << 17) + 17 and sum(made) <= 17 * text.size and np.array_equal(np.concatenate(ids), tok.encode(text))
+    assert (
+        max(made) <= (1 << 17) + 17
+        and sum(made) <= 17 * text.size
+        and np.array_equal(np.concatenate(ids), tok.encode(text))
+    )
 
 
 def test_a_long_stream_holds_little_back() -> None:
@@ -119,11 +138,15 @@ def test_a_long_stream_holds_little_back() -> None:
 def test_only_encoding_by_rank_needs_no_frames() -> None:
     batch = BPE(6, alphabet="ab", rules=FitRules(encode="batch")).fit(DOCS, progress=False)
     for tok in (UBPE(6, alphabet="ab").fit(DOCS, progress=False), batch):
-        with pytest.raises(ValueError, match="frame: expected a number of symbols, got None: only encoding by rank"):
+        with pytest.raises(
+            ValueError, match="frame: expected a number of symbols, got None: only encoding by rank"
+        ):
             tok.stream().over(["ab"])
         text = "abbab" * 9
         framed = np.concatenate(list(tok.stream(frame=10).over([text[:11], "", text[11:]])))
-        assert framed.tolist() == [i for at in range(0, 45, 10) for i in tok.encode(text[at : at + 10]).tolist()]
+        assert framed.tolist() == [
+            i for at in range(0, 45, 10) for i in tok.encode(text[at : at + 10]).tolist()
+        ]
         for frame, error in ((0, ValueError), (True, TypeError), ("a", TypeError)):
             with pytest.raises(error, match="frame: expected"):
                 tok.stream(frame=frame).over(["ab"])
@@ -132,7 +155,8 @@ def test_only_encoding_by_rank_needs_no_frames() -> None:
 def test_stream_phases_that_never_meet() -> None:
     """The encoding of some prefix has no token that starts where the last stretch starts, so a longer stretch is needed."""
     n = 200
-    merges = [[i, i + 1] for i in range(n - 2, -1, -1)]  # the last pair of a run goes first: phases depend on the end
+    # the last pair of a run goes first: phases depend on the end
+    merges = [[i, i + 1] for i in range(n - 2, -1, -1)]
     tok = BPE.from_merges(merges, alphabet=n)
     rng = np.random.default_rng(1)
     for text in (
@@ -164,9 +188,13 @@ def test_pushed_chunks_are_the_whole(data: st.DataObject, table: Table) -> None:
                 buffer[:] = -9
         assert stream.rest is not None and all(part.dtype == np.int32 for part in parts)
         parts.append(stream.rest)
-        assert [p.tolist() for p in parts if p.size] == [p.tolist() for p in tok.stream(frame=frame).over(chunks)]
+        assert [p.tolist() for p in parts if p.size] == [
+            p.tolist() for p in tok.stream(frame=frame).over(chunks)
+        ]
         if frame is not None:
-            want = [i for at in range(0, len(text), frame) for i in tok.encode(text[at : at + frame]).tolist()]
+            want = [
+                i for at in range(0, len(text), frame) for i in tok.encode(text[at : at + frame]).tolist()
+            ]
         assert np.concatenate(parts).tolist() == want
     encoder, prefix = tok._tables.pairs(), text[: data.draw(st.integers(0, len(text)))]
     ids = tok.encode(prefix)
@@ -210,10 +238,16 @@ def test_ctrl_c_while_ids_are_encoded_leaves_the_stream_as_it_was(frame: int | N
             stream._encode = encode
             parts.append(push())
         stream._encode = encode
-    assert np.concatenate(parts).tolist() == np.concatenate(list(tok.stream(frame=frame).over(chunks))).tolist()
+    assert (
+        np.concatenate(parts).tolist() == np.concatenate(list(tok.stream(frame=frame).over(chunks))).tolist()
+    )
 
 
-@given(st.text(st.sampled_from("aé日𝄞"), max_size=12), st.lists(st.integers(1, 4), max_size=12), st.binary(max_size=3))
+@given(
+    st.text(st.sampled_from("aé日𝄞"), max_size=12),
+    st.lists(st.integers(1, 4), max_size=12),
+    st.binary(max_size=3),
+)
 def test_ids_one_after_the_other(text: str, sizes: list[int], more: bytes) -> None:
     tok = BPE.for_text(258, pretokenizer=None).fit(["aé日𝄞"], progress=False)
     data = text.encode() + more
@@ -239,18 +273,27 @@ def test_a_fit_or_another_parameter_does_not_reach_streams_that_were_begun() -> 
         tok.set_params(n_tokens=2).fit(["bbbb"], progress=False)
         assert tok.vocab_size == 2
         parts += [stream.push("bab"), stream.finish()]
-        assert np.concatenate(parts).tolist() == want and decoder.push([3, 2]) == decoder.push(np.array([3, 2])) == "ababab"
+        assert (
+            np.concatenate(parts).tolist() == want
+            and decoder.push([3, 2]) == decoder.push(np.array([3, 2])) == "ababab"
+        )
 
 
 def test_decoded_streams_of_other_kinds_and_their_errors() -> None:
     numbers = BPE.from_merges([[0, 1]], alphabet=[7, 8]).decode_stream(skip=-1)
-    assert numbers.push([2, -1]).tolist() == [7, 8] and numbers.push(0).tolist() == [7] and numbers.finish().size == 0
+    assert (
+        numbers.push([2, -1]).tolist() == [7, 8]
+        and numbers.push(0).tolist() == [7]
+        and numbers.finish().size == 0
+    )
     refuses(ValueError, "ids: the stream is finished", numbers.push, 0)
     text = BPE.from_merges([[0, 1]], alphabet="ab")
     assert [text.decode_stream().push(i) for i in (2, np.int32(2), np.array(2), np.array([2]))] == ["ab"] * 4
     refuses(TypeError, "", lambda: text.decode_stream().push(np.array(2.0)))
     refuses(UnknownTokenError, "position 1: token id 9 ", lambda: text.decode_stream().push([0, 9]))
-    strict = BPE.for_text(256, pretokenizer=None).fit([""], progress=False).decode_stream(errors="strict", skip=-1)
+    strict = (
+        BPE.for_text(256, pretokenizer=None).fit([""], progress=False).decode_stream(errors="strict", skip=-1)
+    )
     assert strict.push([0xC3, -1]) == ""
     for call in (strict.finish, lambda: strict.push(b"a"), strict.finish):  # each time
         refuses(UnicodeDecodeError, "", call)

@@ -16,7 +16,8 @@ from ubpe_numba.errors import SpecialTokenError, UnknownSymbolError
 from ubpe_numba.text import Normalizer, Pretokenizer, Splitter, first_change
 from ubpe_numba.text.patterns import NAMED
 
-WORDS = ["<s>", "<s>ab<", "<<", "the", " \n", "é'"]  # that begin alike, overlap, are in words, and are cut elsewhere
+# that begin alike, overlap, are in words, and are cut elsewhere
+WORDS = ["<s>", "<s>ab<", "<<", "the", " \n", "é'"]
 PIECES = [
     *POINTS, *WORDS, *"<s", "the cat ", "'re", "'LL", "123456", "   ", "\r\n", "aaaa", "AAA", "中A", "!\n", "a\u0301", "\t\t1",
     "\n\n/",
@@ -37,14 +38,22 @@ def tokenizers(pattern: str) -> list[Any]:
 
 
 @given(st.data(), st.sampled_from([*NAMED]), st.lists(st.sampled_from([*PIECES, *BROKEN]), max_size=25))
-def test_chunks_are_the_whole_wherever_they_end(data: st.DataObject, pattern: str, pieces: list[str | bytes]) -> None:
+def test_chunks_are_the_whole_wherever_they_end(
+    data: st.DataObject, pattern: str, pieces: list[str | bytes]
+) -> None:
     """Of what is held, whatever follows may change what comes next; together with it, ids are those of all until now."""
     options = data.draw(st.sampled_from([{"allowed_special": "all"}, {"disallowed_special": "none"}]))
-    options = options | {"allowed_special": {"<s>", "the"}, "disallowed_special": "none"} if data.draw(st.booleans()) else options
+    options = (
+        options | {"allowed_special": {"<s>", "the"}, "disallowed_special": "none"}
+        if data.draw(st.booleans())
+        else options
+    )
     for tok in tokenizers(pattern):
         as_bytes = tok.preprocessing.encoding is not None
         if as_bytes:
-            whole: Any = b"".join(p if isinstance(p, bytes) else p.encode("utf-8", "surrogatepass") for p in pieces)
+            whole: Any = b"".join(
+                p if isinstance(p, bytes) else p.encode("utf-8", "surrogatepass") for p in pieces
+            )
         else:
             whole = "".join(p for p in pieces if isinstance(p, str))
         chosen = options if tok.preprocessing.special_tokens else {}
@@ -57,7 +66,9 @@ def test_chunks_are_the_whole_wherever_they_end(data: st.DataObject, pattern: st
             now = np.concatenate([*parts, stream.pending]).tolist()
             assert now == tok.encode(whole[:b], **chosen).tolist()
         parts.append(stream.finish())
-        assert np.concatenate(parts).tolist() == tok.encode(whole, **chosen).tolist() and not stream.pending.size
+        assert (
+            np.concatenate(parts).tolist() == tok.encode(whole, **chosen).tolist() and not stream.pending.size
+        )
 
 
 HELD = [  # the pattern, a text, and what of it is held
@@ -76,7 +87,9 @@ def test_as_little_is_held_as_may_change(pattern: str, text: Any, held: str) -> 
     options = {"allowed_special": {"<s>", "<s>ab<"}, "disallowed_special": "none"}
     stream = tok.stream(**options)
     assert [*stream.push(text), *stream.pending] == tok.encode(text, **options).tolist()
-    assert tok.decode(stream.pending, as_bytes=True) == held.encode("latin-1" if isinstance(text, bytes) else "utf-8")
+    assert tok.decode(stream.pending, as_bytes=True) == held.encode(
+        "latin-1" if isinstance(text, bytes) else "utf-8"
+    )
 
 
 def test_a_word_without_an_end_costs_a_constant_factor(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -93,7 +106,10 @@ def test_a_word_without_an_end_costs_a_constant_factor(monkeypatch: pytest.Monke
         parts.append(stream.push(word[a : a + 10]))
     assert sum(sizes) < 120 * len(word) and not np.concatenate(parts).size
     parts += [stream.push(" and" * 30_000), stream.finish()]
-    assert np.concatenate(parts).tolist() == tok.encode(word + " and" * 30_000, disallowed_special="none").tolist()
+    assert (
+        np.concatenate(parts).tolist()
+        == tok.encode(word + " and" * 30_000, disallowed_special="none").tolist()
+    )
     assert parts[-1].size <= 8  # the last word
 
 
@@ -107,8 +123,15 @@ def test_errors_leave_a_stream_of_text_as_it_was() -> None:
     parts += [stream.push("b x"), stream.finish()]
     assert np.concatenate(parts).tolist() == tok.encode("so it is <b x").tolist()
     unknown = BPE(9, preprocessing=Preprocessing(pretokenizer="gpt2")).fit(["ab ab"], progress=False)
-    refuses(UnknownSymbolError, "document 0, position 2: symbol 'x'", lambda: list(unknown.stream().over(["ab", "x", " a"])))
-    assert np.concatenate([*unknown.stream(unknown="skip").over(["ab", "x", " a"])]).tolist() == unknown.encode("ab a").tolist()
+    refuses(
+        UnknownSymbolError,
+        "document 0, position 2: symbol 'x'",
+        lambda: list(unknown.stream().over(["ab", "x", " a"])),
+    )
+    assert (
+        np.concatenate([*unknown.stream(unknown="skip").over(["ab", "x", " a"])]).tolist()
+        == unknown.encode("ab a").tolist()
+    )
 
 
 def test_what_is_not_followed_is_refused_by_name() -> None:
@@ -132,6 +155,9 @@ def test_the_first_change(ids: list[int]) -> None:
     for tok in tokenizers("cl100k"):
         given_ids = [i % tok.vocab_size for i in ids]
         again = tok.encode(tok.decode(given_ids), allowed_special="all").tolist()
-        want = next((i for i, (a, b) in enumerate(zip(given_ids, again, strict=False)) if a != b), min(len(ids), len(again)))
+        want = next(
+            (i for i, (a, b) in enumerate(zip(given_ids, again, strict=False)) if a != b),
+            min(len(ids), len(again)),
+        )
         assert first_change(tok, given_ids) == want
         assert first_change(tok, again) == len(again) or "\ufffd" in tok.decode(again)

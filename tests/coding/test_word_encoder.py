@@ -48,7 +48,9 @@ def test_characters_that_tokens_break_up(seed: int) -> None:
         encoder = encoder_of(Vocabulary.from_merges(256, pairs), np.array(byte_ids))
         words = byte_vocabularies.segments(rng)
         cuts = np.cumsum([0, *map(len, words)])
-        begins = sorted([0, len(words), *(rng.randrange(len(words) + 1) for _ in range(rng.choice([0, 3, 9])))])
+        begins = sorted(
+            [0, len(words), *(rng.randrange(len(words) + 1) for _ in range(rng.choice([0, 3, 9])))]
+        )
         text = np.frombuffer(b"".join(words), np.uint8)
         ids = [encoder.encode(text, cuts[begins], cuts, 1) for _ in range(2)]
     ranked = {pair: (i, 256 + i) for i, pair in enumerate(pairs)}
@@ -59,15 +61,22 @@ def test_characters_that_tokens_break_up(seed: int) -> None:
 
 @each(
     "pairs, words, want",
-    [  # E0 83 A9 has the code point of é, but is no UTF-8; U+24005 without its second byte is U+0905: they are no other character
+    # E0 83 A9 has the code point of é, but is no UTF-8; U+24005 without its second byte is U+0905: they are
+    # no other character
+    [
         ([(0xE0, 0x83), (256, 0xA9)], [b"\xe0\x83\xa9 ", "é".encode()], [257, 32, 0xC3, 0xA9]),
         ([(0xF0, 0xA4), (0x80, 0x85), (256, 257), (0xE0, 0xA5), (259, 0x85)], ["\U00024005".encode(), "\u0905".encode()],
          [258, 0xE0, 0xA4, 0x85]),
     ],
 )  # fmt: skip
-def test_bytes_that_are_like_a_character_are_none(pairs: list[tuple[int, int]], words: list[bytes], want: list[int]) -> None:
+def test_bytes_that_are_like_a_character_are_none(
+    pairs: list[tuple[int, int]], words: list[bytes], want: list[int]
+) -> None:
     cuts = np.cumsum([0, *map(len, words)])
-    assert encoder_of(Vocabulary.from_merges(256, pairs)).encode(*text_of(b"".join(words)), cuts).values.tolist() == want
+    assert (
+        encoder_of(Vocabulary.from_merges(256, pairs)).encode(*text_of(b"".join(words)), cuts).values.tolist()
+        == want
+    )
 
 
 @each("n", [BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK])
@@ -85,7 +94,11 @@ def test_blocks_that_are_full(n: int) -> None:
 def test_long_words() -> None:
     """Megabytes without a boundary take linear time and are encoded as documents are."""
     rng = np.random.default_rng(3)
-    documents = [b"a" * 3_000_000, rng.choice([97, 98], 1_000_000).astype(np.uint8).tobytes(), b"ab" * 500_000]
+    documents = [
+        b"a" * 3_000_000,
+        rng.choice([97, 98], 1_000_000).astype(np.uint8).tobytes(),
+        b"ab" * 500_000,
+    ]
     tokenizer = fitted([document[:4000] for document in documents], 200)
     ids = encoder_of(tokenizer._model.vocabulary).encode(*text_of(*documents), "gpt2")
     assert ids == tokenizer.encode_batch(documents)
@@ -101,7 +114,10 @@ def test_a_long_document_is_shared_by_threads(monkeypatch: pytest.MonkeyPatch) -
         for way in (pattern, scan(text, offsets, pattern)):
             assert cut.places_between_parts(text, offsets, way).size > 20
             one, three = (encoder.encode(text, offsets, way, n) for n in (1, 3))
-            assert one.values.tolist() == three.values.tolist() and one.offsets.tolist() == three.offsets.tolist()
+            assert (
+                one.values.tolist() == three.values.tolist()
+                and one.offsets.tolist() == three.offsets.tolist()
+            )
 
 
 @njit
@@ -117,7 +133,11 @@ def test_a_line_holds_its_word_and_no_other(n: int) -> None:
     line = np.zeros(16, np.uint64)
     line[0], line[8:] = n | 5 << 32, ids.view(np.uint64)
     line.view(np.uint8)[8 : 8 + n] = text[100 : 100 + n]
-    assert _is_in_line(line, text, 100, n) and not _is_in_line(line, text, 101, n) and not _is_in_line(line, text, 100, n - 1)
+    assert (
+        _is_in_line(line, text, 100, n)
+        and not _is_in_line(line, text, 101, n)
+        and not _is_in_line(line, text, 100, n - 1)
+    )
     text[200 : 200 + n] = text[100 : 100 + n]
     assert _is_in_line(line, text, 200, n)
     for k in range(n):

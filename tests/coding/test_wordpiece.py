@@ -18,27 +18,41 @@ WORDS = st.lists(st.text(LETTERS + "c", max_size=12), max_size=8)
 @example(set(), ["", "a"], "##", 5)
 @example({"a"}, ["aa", "a", ""], "##", 5)  # a character that begins words and is inside of none
 @example({"##", "####a", "##a"}, ["##", "###a", "##a", "a##a", "###", "####a"], "##", 9)
-@example({"a", "aaa", "##aa"}, ["aaaa", "aaaaa", "aaaaaa"], "##", 6)  # the longest is not always the one that goes on
+# the longest is not always the one that goes on
+@example({"a", "aaa", "##aa"}, ["aaaa", "aaaaa", "aaaaaa"], "##", 6)
 def test_pieces_are_the_longest(pieces: set[str], words: list[str], prefix: str, longest: int) -> None:
     listed = sorted(pieces | {"##" + piece for piece in pieces})
     ids = {piece: 3 * i + 1 for i, piece in enumerate(listed)}
     tok = WordPiece({"?": 0} | ids, unknown="?", prefix=prefix, longest=longest, n_threads=1)
     expected = cut_words(words, ids, 0, prefix, longest)
     found, starts = tok.encode_batch([[word] for word in words], return_offsets=True)
-    numbered = [(i, word, start) for word in range(len(words)) for i, start in zip(found[word], starts[word], strict=True)]
+    numbered = [
+        (i, word, start)
+        for word in range(len(words))
+        for i, start in zip(found[word], starts[word], strict=True)
+    ]
     assert numbered == expected and tok.encode(words).tolist() == found.values.tolist()
 
 
 def test_words_of_a_million_characters() -> None:
-    tok = WordPiece({"?": 0, "a": 1, "##a": 2, "##aa": 3, "##aaa": 4}, unknown="?", longest=2**20, n_threads=2)
+    tok = WordPiece(
+        {"?": 0, "a": 1, "##a": 2, "##aa": 3, "##aaa": 4}, unknown="?", longest=2**20, n_threads=2
+    )
     word = "a" * 2**20
-    assert tok.encode_batch([[word + "a"], [word], [word[1:] + "b"], ["a"]]).to_lists() == [[0], [1] + [4] * 349525, [0], [1]]
+    assert tok.encode_batch([[word + "a"], [word], [word[1:] + "b"], ["a"]]).to_lists() == [
+        [0],
+        [1] + [4] * 349525,
+        [0],
+        [1],
+    ]
 
 
 SPECIAL = {"<s>": 7, "中a": 9}
 
 
-def text_by_text(texts: list[str], normalizer: Normalizer, splitter: Splitter) -> list[list[tuple[int, list[int]]]]:
+def text_by_text(
+    texts: list[str], normalizer: Normalizer, splitter: Splitter
+) -> list[list[tuple[int, list[int]]]]:
     """Of each text the ids of words of which each is one unknown piece, or special tokens, and their places."""
     found: list[list[tuple[int, list[int]]]] = []
     for text in texts:
@@ -50,7 +64,10 @@ def text_by_text(texts: list[str], normalizer: Normalizer, splitter: Splitter) -
                 at += 1
                 continue
             changed, came = normalizer.traced(text[done:at])
-            words += [(0, [done + int(came[ends[0]]), done + int(came[ends[-1]]) + 1]) for _, ends in splitter.traced(changed)]
+            words += [
+                (0, [done + int(came[ends[0]]), done + int(came[ends[-1]]) + 1])
+                for _, ends in splitter.traced(changed)
+            ]
             if word is not None:
                 words.append((SPECIAL[word], [at, at + len(word)]))
             done = at = at + len(word or " ")
@@ -59,10 +76,17 @@ def text_by_text(texts: list[str], normalizer: Normalizer, splitter: Splitter) -
 
 
 @given(
-    st.lists(st.lists(st.sampled_from([*"aB é中\n\u0301\ud800ﬁ", "<s>", "<", "s>"]), max_size=12).map("".join), max_size=5),
+    st.lists(
+        st.lists(st.sampled_from([*"aB é中\n\u0301\ud800ﬁ", "<s>", "<", "s>"]), max_size=12).map("".join),
+        max_size=5,
+    ),
     st.sampled_from([["Lowercase"], ["NFKC", "Lowercase"], ["BertNormalizer"], ["StripAccents"], []]),
     st.sampled_from(
-        ["BertPreTokenizer", "WhitespaceSplit", {"type": "Split", "pattern": {"String": "a"}, "behavior": "Isolated"}]
+        [
+            "BertPreTokenizer",
+            "WhitespaceSplit",
+            {"type": "Split", "pattern": {"String": "a"}, "behavior": "Isolated"},
+        ]
     ),
 )
 def test_words_are_those_of_each_text(texts: list[str], steps: list[str], cut: object) -> None:

@@ -19,9 +19,13 @@ def _started() -> Iterator[Any]:
 
     size = {"n_workers": 2, "processes": True, "threads_per_worker": 1, "memory_limit": 0}
     # a worker that waits for one that died waits so long; nobody looks at profiles of workers
-    with dask.config.set({"distributed.comm.timeouts.connect": "3s", "distributed.worker.profile.enabled": False}):
+    with dask.config.set(
+        {"distributed.comm.timeouts.connect": "3s", "distributed.worker.profile.enabled": False}
+    ):
         # workers are killed and tasks fail on purpose
-        cluster = LocalCluster(**size, silence_logs="CRITICAL", dashboard_address=":0", scheduler_kwargs={"dashboard": False})
+        cluster = LocalCluster(
+            **size, silence_logs="CRITICAL", dashboard_address=":0", scheduler_kwargs={"dashboard": False}
+        )
     client = Client(cluster, set_as_default=False)
     try:
         declare_builds(client)

@@ -47,7 +47,16 @@ def other_worker(client: Any, folder: Path) -> Iterator[str]:
     shutil.copytree(Path(ubpe_numba.__file__).parent, folder / "ubpe_numba")
     with open(folder / "ubpe_numba" / "__init__.py", "a") as file:
         file.write(_OTHER)
-    command = [sys.executable, "-P", "-m", "distributed.cli.dask_worker", client.scheduler.addr, "--no-nanny", "--nthreads", "1"]
+    command = [
+        sys.executable,
+        "-P",
+        "-m",
+        "distributed.cli.dask_worker",
+        client.scheduler.addr,
+        "--no-nanny",
+        "--nthreads",
+        "1",
+    ]
     environment = {**os.environ, "PYTHONPATH": str(folder)}
     worker = subprocess.Popen([*command, "--no-dashboard", "--name", "other"], env=environment, cwd=folder)
     try:
@@ -77,7 +86,9 @@ def test_workers_that_join_die_and_are_of_another_version(
     first = set(workers(mortal))
     with other_worker(mortal, tmp_path / "other") as other:
         mortal.cluster.scale(3)
-        assert eventually(lambda: any(mortal.processing().get(w) for w in workers(mortal).keys() - first - {other}))
+        assert eventually(
+            lambda: any(mortal.processing().get(w) for w in workers(mortal).keys() - first - {other})
+        )
         for pid in mortal.run(os.getpid, workers=sorted(workers(mortal).keys() - {other})).values():
             os.kill(pid, signal.SIGKILL)  # tasks wait for the nannies, which start others
         assert eventually(lambda: len(workers(mortal)) == 4 and not workers(mortal).keys() & first)
@@ -85,9 +96,13 @@ def test_workers_that_join_die_and_are_of_another_version(
         thread.join(120)
         assert found == [tok.encode_batch([doc for part in docs for doc in part])]
         assert mortal.run(lambda dask_worker: dask_worker.state.executed_count, workers=[other]) == {other: 0}
-        with pytest.warns(UserWarning, match=rf"the worker {other} on host \S+ has ubpe-numba 0\.0\.1, .*: it gets no task"):
+        with pytest.warns(
+            UserWarning, match=rf"the worker {other} on host \S+ has ubpe-numba 0\.0\.1, .*: it gets no task"
+        ):
             assert encode(tok, [["ab"]], client=mortal).to_lists() == [[2]]  # type: ignore[union-attr]
         mortal.cluster.scale(0)
         assert eventually(lambda: len(workers(mortal)) == 1)
-        with pytest.raises(RuntimeError, match=rf"the worker {other} .* has ubpe-numba 0\.0\.1, .*; expected {BUILD}"):
+        with pytest.raises(
+            RuntimeError, match=rf"the worker {other} .* has ubpe-numba 0\.0\.1, .*; expected {BUILD}"
+        ):
             encode(tok, [["ab"]], client=mortal)

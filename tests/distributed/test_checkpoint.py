@@ -37,10 +37,18 @@ def run(engine: Any, goes_on: Any, size: int, plan: Any, path: Path) -> Any:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_a_fit_that_ends_anywhere_is_continued(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_fit_that_ends_anywhere_is_continued(
+    seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     rng = np.random.default_rng(seed)
     weights, n_candidates = bool(seed % 2), (1, 3)[seed // 2 % 2]
-    docs = [[0] * 19, [*rng.integers(0, 3, 40).tolist(), *[1, 2] * 6], [2, 1, 1, 2], [], rng.integers(0, 3, 60).tolist()]
+    docs = [
+        [0] * 19,
+        [*rng.integers(0, 3, 40).tolist(), *[1, 2] * 6],
+        [2, 1, 1, 2],
+        [],
+        rng.integers(0, 3, 60).tolist(),
+    ]
     places = [Place(0, True, 9), Place(0, True, 10), Place(1, True, 15), Place(4, True, 31)]
     given = [3, 2**33, 1, 5, 1] if weights else None
     plan = settings_of(14, n_candidates, 1, 2, min_count=1)
@@ -67,7 +75,9 @@ def test_a_long_token_lies_over_the_cut_of_shards(tmp_path: Path, monkeypatch: p
         path.unlink(missing_ok=True)
         with pytest.raises(KeyboardInterrupt):
             run(Losing([as_corpus(docs)], at(end)), [(False, False)], 4, settings_of(12), path)
-        found = run(Losing([as_corpus(docs)], at(-1)), [(False, False)], 4, settings_of(12, n_shards=3), path)[0]
+        found = run(
+            Losing([as_corpus(docs)], at(-1)), [(False, False)], 4, settings_of(12, n_shards=3), path
+        )[0]
         same(found, here(as_corpus(docs), 4, settings_of(12)))
 
 
@@ -76,11 +86,22 @@ def test_another_fit_is_refused_by_name(tmp_path: Path, monkeypatch: pytest.Monk
     parts = [as_corpus([[0, 1, 0, 1, 2, 0, 1]]), as_corpus([[1, 2]])]
     run(InProcess([Host(part) for part in parts]), [(False, False)] * 2, 3, plan, path)
     other = [parts[0], as_corpus([[2, 1]])]
-    with pytest.raises(ValueError, match=r"^checkpoint: .*saved: was made with another corpus, partition 1: \d+, now \d+; give"):
+    with pytest.raises(
+        ValueError,
+        match=r"^checkpoint: .*saved: was made with another corpus, partition 1: \d+, now \d+; give",
+    ):
         run(InProcess([Host(part) for part in other]), [(False, False)] * 2, 3, plan, path)
-    refuses(ValueError, r"^checkpoint: .*: was made with another parameters: p, now q", Checkpoint, path, {"parameters": "q"})
+    refuses(
+        ValueError,
+        r"^checkpoint: .*: was made with another parameters: p, now q",
+        Checkpoint,
+        path,
+        {"parameters": "q"},
+    )
     monkeypatch.setattr(remote_text, "BUILD", "ubpe-numba 9")
-    with pytest.raises(ValueError, match=r"^checkpoint: .*: was made with another version: ubpe-numba .*, now ubpe-numba 9"):
+    with pytest.raises(
+        ValueError, match=r"^checkpoint: .*: was made with another version: ubpe-numba .*, now ubpe-numba 9"
+    ):
         Checkpoint(path, {"parameters": "p"})
     for data in (b"", b"PK", path.read_bytes()[:-30]):
         path.write_bytes(data)
@@ -109,7 +130,11 @@ def test_on_a_cluster(client: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPat
             raise KeyboardInterrupt
 
     monkeypatch.setattr(Checkpoint, "save", ending)
-    refuses(KeyboardInterrupt, "", lambda: fit(UBPE(60, n_candidates=4), parts, client, checkpoint=tmp_path / "saved"))
+    refuses(
+        KeyboardInterrupt,
+        "",
+        lambda: fit(UBPE(60, n_candidates=4), parts, client, checkpoint=tmp_path / "saved"),
+    )
     tok = fit(UBPE(60, n_candidates=4), parts, client, checkpoint=tmp_path / "saved")
     assert tok.fingerprint == want.fingerprint and np.array_equal(tok.history_.counts, want.history_.counts)
     for other, message in ((BPE(60), "class"), (UBPE(61, n_candidates=4), "parameters")):

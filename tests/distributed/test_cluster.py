@@ -59,16 +59,26 @@ def test_every_result_comes_once_with_its_index(client: Any, capsys: pytest.Capt
     (UnknownSymbolError(3, 4, "x"), "b.parquet: document 3, position 4: symbol 'x' is not in the alphabet"),
     (OSError(28, "No space left on device", "/t/part"), "[Errno 28] b.parquet: No space left on device: '/t/part'"),
 ])  # fmt: skip
-def test_an_error_of_a_task_keeps_its_class_and_gets_a_name(client: Any, error: Exception, message: str) -> None:
+def test_an_error_of_a_task_keeps_its_class_and_gets_a_name(
+    client: Any, error: Exception, message: str
+) -> None:
     bad = delayed(_fail, pure=False)(error)
     with pytest.raises(type(error)) as raised:
         list(results(client, [*_tasks(2), bad], ["a", "c", "b.parquet"], False, "test"))
-    assert str(raised.value) == message and getattr(raised.value, "position", None) == getattr(error, "position", None)
+    assert str(raised.value) == message and getattr(raised.value, "position", None) == getattr(
+        error, "position", None
+    )
 
 
 def test_a_task_that_kills_its_worker_is_done_by_another_or_one_error(mortal: Any, tmp_path: Path) -> None:
     tasks = [*_tasks(4), delayed(_die_once, pure=False)(str(tmp_path / "died"))]
-    assert sorted(results(mortal, tasks, list("abcde"), False, "test")) == [(0, 0), (1, 2), (2, 4), (3, 6), (4, 7)]
+    assert sorted(results(mortal, tasks, list("abcde"), False, "test")) == [
+        (0, 0),
+        (1, 2),
+        (2, 4),
+        (3, 6),
+        (4, 7),
+    ]
     assert (tmp_path / "died").exists()
     with pytest.raises(RuntimeError, match="^x: 4 workers died while they ran it, the last at tcp://"):
         list(results(mortal, [delayed(_die, pure=False)()], ["x"], False, "test"))
@@ -89,7 +99,10 @@ def test_a_client_is_checked() -> None:
 
     with Client(processes=False, n_workers=1, dashboard_address=":0", set_as_default=False) as client:
         pass
-    with pytest.raises(ConnectionError, match="^client: the scheduler at .* cannot be reached"), using(client):
+    with (
+        pytest.raises(ConnectionError, match="^client: the scheduler at .* cannot be reached"),
+        using(client),
+    ):
         pass
 
 

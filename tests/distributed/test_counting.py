@@ -21,7 +21,12 @@ from ubpe_numba.errors import UnknownSymbolError
 
 WORDS = ["the", "low", "lower", "lowest", "newer", "né", "😀", "x\u0301", "wide\r\n", "", "12", "it's"]
 RNG = np.random.default_rng(7)
-TEXTS = [" ".join(RNG.choice(WORDS, RNG.integers(0, 9))) for _ in range(60)] + ["", "", "<end>", "low<end><end> low"]
+TEXTS = [" ".join(RNG.choice(WORDS, RNG.integers(0, 9))) for _ in range(60)] + [
+    "",
+    "",
+    "<end>",
+    "low<end><end> low",
+]
 
 
 def divided(docs: list[Any], n: int) -> list[list[Any]]:
@@ -31,7 +36,9 @@ def divided(docs: list[Any], n: int) -> list[list[Any]]:
 
 
 @pytest.mark.parametrize("kind", ["int", "str", "bytes"])
-def test_counts_of_parts_are_those_of_all_documents(client: Any, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_counts_of_parts_are_those_of_all_documents(
+    client: Any, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(counting, "_SPLIT_EVERY", 2)
     docs: list[Any] = [text[:3] for text in TEXTS]
     if kind != "str":
@@ -53,7 +60,12 @@ def made(kind: Any, size: int, **flat: Any) -> Any:
 TEXT_FITS: dict[str, Any] = {
     "for_text": functools.partial(BPE.for_text, 300),
     "gpt2, words, normalizer": functools.partial(
-        BPE.for_text, 300, pretokenizer="gpt2", special_tokens=["<end>"], known_words=["low"], normalizer="NFD"
+        BPE.for_text,
+        300,
+        pretokenizer="gpt2",
+        special_tokens=["<end>"],
+        known_words=["low"],
+        normalizer="NFD",
     ),
     "break and stop tokens": made(BPE, 60, break_tokens=" ", stop_tokens="w", pretokenizer="gpt2"),
     "the articles' rules": made(UBPEClassic, 60, pretokenizer="gpt2", rules=FitRules(ties="first_seen")),
@@ -66,7 +78,10 @@ def test_a_fit_on_counts_of_text(client: Any, make: Any) -> None:
     want = make().fit(TEXTS, progress=False)
     counts = count(divided(TEXTS, 11), make(), client=client, progress=False)
     got = make().fit(counts, progress=False)
-    assert got.fingerprint == want.fingerprint and got._model.alphabet.symbols.tolist() == want._model.alphabet.symbols.tolist()
+    assert (
+        got.fingerprint == want.fingerprint
+        and got._model.alphabet.symbols.tolist() == want._model.alphabet.symbols.tolist()
+    )
     assert got.history_.counts.tolist() == want.history_.counts.tolist()
     again = make().fit(count([counts, counts], make(), client=client, progress=False), progress=False)
     assert again._model.vocabulary.n_symbols == 2 * want._model.vocabulary.n_symbols
@@ -97,10 +112,13 @@ def test_errors_name_the_partition(client: Any) -> None:
     count_ = functools.partial(count, client=client, progress=False)
     with pytest.raises(TypeError, match=r"^partition 2: docs: document 1: expected one of .*, got 3"):
         count_([["a"], ["b"], ["c", 3], ["d"], ["e"]])
-    with pytest.raises(UnknownSymbolError, match=r"^partition 1: document 1, position 2: symbol 'x' is not in the alphabet"):
+    with pytest.raises(
+        UnknownSymbolError, match=r"^partition 1: document 1, position 2: symbol 'x' is not in the alphabet"
+    ):
         count_([["a"], ["b", "bcx"], ["c"]], BPE(10, alphabet="abc"))
     with pytest.raises(
-        TypeError, match=r"^parts: expected documents of one kind, got str \(partition [12]\) and bytes \(partition 3\)"
+        TypeError,
+        match=r"^parts: expected documents of one kind, got str \(partition [12]\) and bytes \(partition 3\)",
     ):
         count_([[], ["a"], ["b"], [b"c"]])
     with pytest.raises(ZeroDivisionError, match=r"^partition 1: integer division or modulo by zero"):
@@ -115,7 +133,12 @@ def test_counts_that_hold_a_document_twice() -> None:
 
 def test_lines_are_what_a_fit_takes() -> None:
     assert lines_of(None) == lines_of(BPE(10)) == lines_of(BPE(10, alphabet="abc")) == "str"
-    assert lines_of(BPE.for_text()) == lines_of(BPE(300, alphabet=256)) == lines_of(BPE(300, alphabet=b"abc")) == "bytes"
+    assert (
+        lines_of(BPE.for_text())
+        == lines_of(BPE(300, alphabet=256))
+        == lines_of(BPE(300, alphabet=b"abc"))
+        == "bytes"
+    )
 
 
 @pytest.mark.parametrize("options, error, message", [
@@ -126,12 +149,18 @@ def test_lines_are_what_a_fit_takes() -> None:
     ({"tokenizer": WordPiece(["a", "[UNK]"])}, TypeError, "tokenizer: expected a BPE"),
     ({"tokenizer": BPE(0)}, ValueError, "n_tokens: expected at least 1"),
 ])  # fmt: skip
-def test_bad_arguments_of_a_count_are_refused(options: dict[str, Any], error: type[Exception], message: str) -> None:
+def test_bad_arguments_of_a_count_are_refused(
+    options: dict[str, Any], error: type[Exception], message: str
+) -> None:
     refuses(error, message, count, [["a"]], **options)
 
 
 def test_one_document_is_not_counted() -> None:
-    refuses(ValueError, r"parts: a 1-D dask\.array is one document", lambda: count(da.zeros(10, chunks=3, dtype=np.int64)))
+    refuses(
+        ValueError,
+        r"parts: a 1-D dask\.array is one document",
+        lambda: count(da.zeros(10, chunks=3, dtype=np.int64)),
+    )
 
 
 N = 50_000
@@ -139,6 +168,8 @@ RAGGED = Ragged(np.arange(N, dtype=np.int32), np.arange(0, N + 1, 10))
 COUNTS = count_documents(RAGGED)
 
 
-@pytest.mark.parametrize("made", [RAGGED, RAGGED[100:], COUNTS, COUNTS.flat, count_documents(["né", "né", "x" * 5000])], ids=str)
+@pytest.mark.parametrize(
+    "made", [RAGGED, RAGGED[100:], COUNTS, COUNTS.flat, count_documents(["né", "né", "x" * 5000])], ids=str
+)
 def test_sizes_are_near_those_of_pickles(made: Any) -> None:
     assert len(pickle.dumps(made, 5)) / 1.2 < sizeof(made) < len(pickle.dumps(made, 5)) * 1.2

@@ -42,7 +42,12 @@ AB = BPE.from_merges([[0, 1]], alphabet="ab")
 def _table(docs: list[Any], kind: Any = None) -> pa.Table:
     names = pa.array([f"row {i}" for i in range(len(docs))]).dictionary_encode()
     return pa.table(
-        {"n": np.arange(len(docs)), "doc": pa.array(docs, kind), "name": names, "tags": [[str(i)] for i in range(len(docs))]}
+        {
+            "n": np.arange(len(docs)),
+            "doc": pa.array(docs, kind),
+            "name": names,
+            "tags": [[str(i)] for i in range(len(docs))],
+        }
     )
 
 
@@ -106,7 +111,9 @@ def test_characters_and_options(client: Any, tmp_path: Path) -> None:
 @pytest.mark.parametrize("drop", [False, True])
 def test_the_other_columns_stay_as_they_are(client: Any, tmp_path: Path, drop: bool) -> None:
     table = _table(_texts())
-    files = encode(OF_TEXT, _write(tmp_path / "in", table), str(tmp_path / "out"), column="doc", drop=drop, client=client)
+    files = encode(
+        OF_TEXT, _write(tmp_path / "in", table), str(tmp_path / "out"), column="doc", drop=drop, client=client
+    )
     found = _read(files)
     ids = pa.array(OF_TEXT.encode_batch(_texts()).to_lists(), pa.list_(pa.int32()))
     wanted = table.set_column(1, "ids", ids) if drop else table.append_column("ids", ids)
@@ -117,28 +124,55 @@ def test_the_other_columns_stay_as_they_are(client: Any, tmp_path: Path, drop: b
 
 def test_columns_that_folders_name_are_kept(client: Any, tmp_path: Path) -> None:
     folder, docs = tmp_path / "run=3" / "in", _texts(12)
-    parts = ("lang=de/year=2023", "lang=de/year=2024", "lang=fr/year=2023", "lang=fr/year=__HIVE_DEFAULT_PARTITION__")
+    parts = (
+        "lang=de/year=2023",
+        "lang=de/year=2024",
+        "lang=fr/year=2023",
+        "lang=fr/year=__HIVE_DEFAULT_PARTITION__",
+    )
     for i, part in enumerate(parts):
         (folder / part).mkdir(parents=True)
-        pq.write_table(pa.table({"doc": docs[3 * i : 3 * i + 3], "n": range(3)}), folder / part / "a.parquet", row_group_size=2)
+        pq.write_table(
+            pa.table({"doc": docs[3 * i : 3 * i + 3], "n": range(3)}),
+            folder / part / "a.parquet",
+            row_group_size=2,
+        )
 
     def kept(source: Any, target: str, **options: Any) -> pa.Table:
-        files = encode(OF_TEXT, source, tmp_path / target, column="doc", blocksize=1, client=client, **options)
-        return pa.concat_tables([pq.ParquetFile(path).read() for path in files])  # raises unless all are of one schema
+        files = encode(
+            OF_TEXT, source, tmp_path / target, column="doc", blocksize=1, client=client, **options
+        )
+        # raises unless all are of one schema
+        return pa.concat_tables([pq.ParquetFile(path).read() for path in files])
 
     found = kept(folder, "out")
     assert found["ids"].to_pylist() == OF_TEXT.encode_batch(docs).to_lists()
     assert found["lang"].to_pylist() == ["de"] * 6 + ["fr"] * 6
     assert found["year"].to_pylist() == [2023] * 3 + [2024] * 3 + [2023] * 3 + [None] * 3
     assert kept(folder, "dropped", drop=True).schema.names == ["ids", "n", "lang", "year"]
-    found = kept(sorted(map(str, folder.rglob("a.parquet"))), "files")  # of files that are given all of the path counts
-    assert found.schema.names == ["doc", "n", "run", "lang", "year", "ids"] and set(found["run"].to_pylist()) == {3}
+    # of files that are given all of the path counts
+    found = kept(sorted(map(str, folder.rglob("a.parquet"))), "files")
+    assert found.schema.names == ["doc", "n", "run", "lang", "year", "ids"] and set(
+        found["run"].to_pylist()
+    ) == {3}
     refuses(ValueError, "^ids: there is a column 'year' already", kept, folder, "year", ids="year")
     shutil.move(str(folder / "lang=fr"), str(folder / "lang=it"))
-    refuses(ValueError, r"was made with another partition 4: .*, lang='fr', year=.*, now .*, lang='it', ", kept, folder, "out")
+    refuses(
+        ValueError,
+        r"was made with another partition 4: .*, lang='fr', year=.*, now .*, lang='it', ",
+        kept,
+        folder,
+        "out",
+    )
     own = folder / "lang=it" / "year=2023" / "a.parquet"
-    pq.write_table(pa.table({"year": [0.5], "doc": ["low"]}), own)  # a column of the file goes before one that a folder names
-    assert kept(own, "own").drop_columns("ids").to_pydict() == {"year": [0.5], "doc": ["low"], "run": [3], "lang": ["it"]}
+    # a column of the file goes before one that a folder names
+    pq.write_table(pa.table({"year": [0.5], "doc": ["low"]}), own)
+    assert kept(own, "own").drop_columns("ids").to_pydict() == {
+        "year": [0.5],
+        "doc": ["low"],
+        "run": [3],
+        "lang": ["it"],
+    }
 
 
 def test_a_frame_keeps_its_columns_and_its_index(client: Any, tmp_path: Path) -> None:
@@ -146,7 +180,9 @@ def test_a_frame_keeps_its_columns_and_its_index(client: Any, tmp_path: Path) ->
     import pandas
 
     docs = _texts(50)
-    frame = pandas.DataFrame({"doc": docs, "x": np.arange(50) / 2}, index=pandas.Index(range(100, 150), name="key"))
+    frame = pandas.DataFrame(
+        {"doc": docs, "x": np.arange(50) / 2}, index=pandas.Index(range(100, 150), name="key")
+    )
     source = dask.dataframe.from_pandas(frame, npartitions=4)
     files = encode(OF_TEXT, source, str(tmp_path / "out"), column="doc", client=client)
     assert isinstance(files, list)
@@ -170,8 +206,13 @@ def test_a_run_is_in_order_and_is_continued(client: Any, tmp_path: Path) -> None
     os.unlink(files[1])
     half = out / ".part-00001.parquet.0123456789abcdef.tmp"
     half.write_bytes(b"PAR1 half")
-    assert encode(OF_TEXT, paths, out, client=client, **options) == files and _read(files) == before and not half.exists()
-    assert [os.stat(files[i]).st_ino for i in (0, 2)] == [inodes[0], inodes[2]]  # these were not written again
+    assert (
+        encode(OF_TEXT, paths, out, client=client, **options) == files
+        and _read(files) == before
+        and not half.exists()
+    )
+    # these were not written again
+    assert [os.stat(files[i]).st_ino for i in (0, 2)] == [inodes[0], inodes[2]]
     no_client: Any = "a run that is done needs none"
     assert encode(OF_TEXT, paths, out, client=no_client, **options) == files
 
@@ -180,21 +221,36 @@ def test_nothing_is_mixed(client: Any, tmp_path: Path) -> None:
     paths, out = _write(tmp_path / "in", _table(_texts())), str(tmp_path / "out")
     encode(OF_TEXT, paths, out, column="doc", client=client)
     other = BPE.for_text(280, pretokenizer="gpt2").fit(_texts(), progress=False)
-    with pytest.raises(ValueError, match=r"^target: .*/out: was made with another model: .*, now .*; give another folder"):
+    with pytest.raises(
+        ValueError, match=r"^target: .*/out: was made with another model: .*, now .*; give another folder"
+    ):
         encode(other, paths, out, column="doc", client=client)
     with pytest.raises(ValueError, match="^target: .*: was made with another settings: .*'drop': False"):
         encode(OF_TEXT, paths, out, column="doc", drop=True, client=client)
     with pytest.raises(ValueError, match="^target: .*: was made of 3 partitions, the source now has 2"):
         encode(OF_TEXT, paths[:2], out, column="doc", client=client)
     pq.write_table(_table(_texts(seed=9)[:67]), paths[2])
-    with pytest.raises(ValueError, match="^target: .*: was made with another partition 2: source-2.parquet, footer "):
+    with pytest.raises(
+        ValueError, match="^target: .*: was made with another partition 2: source-2.parquet, footer "
+    ):
         encode(OF_TEXT, paths, out, column="doc", client=client)
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "thesis.tex").touch()
-    with pytest.raises(FileExistsError, match="^target: .*/full: expected a new or an empty folder, .* got thesis.tex in it"):
+    with pytest.raises(
+        FileExistsError, match="^target: .*/full: expected a new or an empty folder, .* got thesis.tex in it"
+    ):
         encode(OF_TEXT, paths, str(tmp_path / "full"), column="doc", client=client)
     Path(out, "_ubpe.json").write_text("{")
-    refuses(ValueError, "^target: .*/_ubpe.json: not a manifest", encode, OF_TEXT, paths[:2], out, column="doc", client=client)
+    refuses(
+        ValueError,
+        "^target: .*/_ubpe.json: not a manifest",
+        encode,
+        OF_TEXT,
+        paths[:2],
+        out,
+        column="doc",
+        client=client,
+    )
 
 
 def test_arguments_are_checked_before_anything_is_done(tmp_path: Path) -> None:
@@ -206,7 +262,11 @@ def test_arguments_are_checked_before_anything_is_done(tmp_path: Path) -> None:
         (("tok", [["a"]]), TypeError, "^tokenizer: expected a BPE, UBPEClassic or UBPE, got str"),
         ((BPE(10), [["a"]]), NotFittedError, "no vocabulary yet"),
         ((OF_TEXT, 3), TypeError, "^(source|parts): expected "),
-        ((OF_TEXT, dask.array.from_array(np.arange(9))), ValueError, "^source: a 1-D dask.array is one document"),
+        (
+            (OF_TEXT, dask.array.from_array(np.arange(9))),
+            ValueError,
+            "^source: a 1-D dask.array is one document",
+        ),
         ((OF_TEXT, str(tmp_path / "missing.parquet")), FileNotFoundError, "^source: .*/missing.parquet"),
         ((OF_TEXT, [["a"]], 3), TypeError, "^target: expected the path of a folder or None, got 3 .int."),
         ((OF_TEXT, [["a"]], "nowhere://bucket"), ValueError, "^target: nowhere://bucket: Protocol not known"),
@@ -216,13 +276,21 @@ def test_arguments_are_checked_before_anything_is_done(tmp_path: Path) -> None:
         refuses(error, message, encode, *arguments, client=none)
     options: Any
     for options, error, message in [
-        ({"column": "nope"}, ValueError, "^column: expected the name of one column of .*-0.parquet: 'n', 'doc', .* got 'nope'"),
+        (
+            {"column": "nope"},
+            ValueError,
+            "^column: expected the name of one column of .*-0.parquet: 'n', 'doc', .* got 'nope'",
+        ),
         ({}, ValueError, "^column: expected the name of one column of"),
         ({"column": 3}, TypeError, "^column: expected a name, got 3 .int."),
         ({"column": "doc", "ids": "n"}, ValueError, "^ids: there is a column 'n' already; give another name"),
         ({"column": "doc", "ids": 1}, TypeError, "^ids: expected a str, got 1 .int."),
         ({"column": "n"}, TypeError, "column 'n': expected lists of integers, strings or binary, got int64"),
-        ({"column": "doc", "dropout": 0.1}, ValueError, "^dropout: draws depend on the number of a document in the whole"),
+        (
+            {"column": "doc", "dropout": 0.1},
+            ValueError,
+            "^dropout: draws depend on the number of a document in the whole",
+        ),
         ({"column": "doc", "sample": True}, ValueError, "^sample: draws depend"),
         ({"column": "doc", "return_offsets": True}, TypeError, "^unexpected argument 'return_offsets'"),
     ]:
@@ -233,17 +301,27 @@ def test_arguments_are_checked_before_anything_is_done(tmp_path: Path) -> None:
 def test_errors_name_file_row_and_position(client: Any, tmp_path: Path) -> None:
     docs = ["ab"] * 30 + ["abxb"] + ["ab"] * 29
     paths = _write(tmp_path / "in", _table(docs), 2, rows=8)
-    with pytest.raises(UnknownSymbolError, match=r"source-1.parquet, rows 0\.\.29: document 0, position 2: symbol 'x'") as raised:
+    with pytest.raises(
+        UnknownSymbolError, match=r"source-1.parquet, rows 0\.\.29: document 0, position 2: symbol 'x'"
+    ) as raised:
         encode(AB, paths, str(tmp_path / "out"), column="doc", client=client)
     assert (raised.value.document, raised.value.position) == (0, 2)
     docs[30], docs[17] = "ab", "x"
     paths = _write(tmp_path / "in", _table(docs), 2, rows=8)
     with pytest.raises(UnknownSymbolError, match=r"source-0.parquet, rows 16\.\.23: document 17, position 0"):
         encode(AB, paths, column="doc", client=client, blocksize=1)
-    refuses(UnknownSymbolError, r"partition 1: document 2, position 0", encode, AB, [["ab"], ["a", "b", "c"]], client=client)
+    refuses(
+        UnknownSymbolError,
+        r"partition 1: document 2, position 0",
+        encode,
+        AB,
+        [["ab"], ["a", "b", "c"]],
+        client=client,
+    )
     pq.write_table(pa.table({"doc": ["ab", None]}), paths[1])
     with pytest.raises(
-        ValueError, match=r"source-1.parquet, rows 0\.\.1: column 'doc': document 1 is null; drop or fill nulls first"
+        ValueError,
+        match=r"source-1.parquet, rows 0\.\.1: column 'doc': document 1 is null; drop or fill nulls first",
     ):
         encode(AB, paths[1], str(tmp_path / "null"), client=client)
     assert os.listdir(tmp_path / "null") == ["_ubpe.json"]
@@ -274,9 +352,14 @@ def _docs_that_kill(docs: list[Any], path: str) -> list[Any]:
 
 def test_a_killed_worker_changes_nothing(mortal: Any, tmp_path: Path) -> None:
     docs, out = _texts(400), tmp_path / "out"
-    tasks = [delayed(_docs_that_kill)(docs[i : i + 20], str(tmp_path / f"killed{i // 200}")) for i in range(0, 400, 20)]
+    tasks = [
+        delayed(_docs_that_kill)(docs[i : i + 20], str(tmp_path / f"killed{i // 200}"))
+        for i in range(0, 400, 20)
+    ]
     files: Any = encode(OF_TEXT, tasks, out, client=mortal)
-    assert (tmp_path / "killed0").exists() and _read(files)["ids"].to_pylist() == OF_TEXT.encode_batch(docs).to_lists()
+    assert (tmp_path / "killed0").exists() and _read(files)["ids"].to_pylist() == OF_TEXT.encode_batch(
+        docs
+    ).to_lists()
     assert sorted(os.listdir(out)) == ["_ubpe.json", *(os.path.basename(path) for path in files)]
 
 
@@ -289,7 +372,11 @@ def test_two_runs_at_once_on_one_folder(client: Any, tmp_path: Path) -> None:
 
     def run() -> None:
         with Client(client.scheduler.address, set_as_default=False) as mine:
-            found.append(encode(OF_TEXT, paths, tmp_path / "out", column="doc", blocksize=1, client=mine, progress=False))
+            found.append(
+                encode(
+                    OF_TEXT, paths, tmp_path / "out", column="doc", blocksize=1, client=mine, progress=False
+                )
+            )
 
     threads = [threading.Thread(target=run) for _ in range(3)]
     for thread in threads:
@@ -312,9 +399,14 @@ def test_a_disk_that_is_full_is_one_error_and_leaves_nothing_half(mortal: Any, t
     paths = _write(tmp_path / "in", pa.table({"doc": docs}), 3)
     out = str(tmp_path / "out")
     mortal.run(_limit_files, 100_000)
-    with pytest.raises(OSError, match=r"source-1.parquet, rows 0..0: File too large: '.*/part-00001.parquet'"):
+    with pytest.raises(
+        OSError, match=r"source-1.parquet, rows 0..0: File too large: '.*/part-00001.parquet'"
+    ):
         encode(tok, paths, out, client=mortal)
-    assert eventually(lambda: not list(Path(out).glob(".part*"))) and not Path(out, "part-00001.parquet").exists()
+    assert (
+        eventually(lambda: not list(Path(out).glob(".part*")))
+        and not Path(out, "part-00001.parquet").exists()
+    )
     mortal.run(_limit_files, resource.RLIM_INFINITY)
     files = encode(tok, paths, out, client=mortal)
     assert _read(files)["ids"].to_pylist() == tok.encode_batch(docs).to_lists()
@@ -323,15 +415,27 @@ def test_a_disk_that_is_full_is_one_error_and_leaves_nothing_half(mortal: Any, t
 def test_a_list_of_tables_keeps_their_columns_and_is_checked(client: Any, tmp_path: Path) -> None:
     tables = [pa.table({"doc": ["ab", "b"], "n": [1, 2]}), pa.table({"doc": ["a"], "n": [3]}).to_pandas()]
     for later in (delayed, lambda table: table):
-        files = encode(AB, list(map(later, tables)), tmp_path / f"{later is delayed}", column="doc", client=client)
+        files = encode(
+            AB, list(map(later, tables)), tmp_path / f"{later is delayed}", column="doc", client=client
+        )
         assert [pq.read_table(file).to_pydict() for file in files] == [
             {"doc": ["ab", "b"], "n": [1, 2], "ids": [[2], [1]]},
             {"doc": ["a"], "n": [3], "ids": [[0]]},
         ]
         for bad, column, error, message in [
-            (tables[0], "x", ValueError, "^partition 0: column 'x': expected one column of this name, there are 'doc', 'n'"),
+            (
+                tables[0],
+                "x",
+                ValueError,
+                "^partition 0: column 'x': expected one column of this name, there are 'doc', 'n'",
+            ),
             (["ab"], "doc", TypeError, "^partition 0: column 'doc': expected a partition that is a table"),
-            (pa.table({"doc": ["ab"], "ids": [1]}), "doc", ValueError, "^partition 0: ids: there is a column 'ids' already"),
+            (
+                pa.table({"doc": ["ab"], "ids": [1]}),
+                "doc",
+                ValueError,
+                "^partition 0: ids: there is a column 'ids' already",
+            ),
         ]:
             refuses(error, message, encode, AB, [later(bad)], column=column, client=client)
 
@@ -345,9 +449,17 @@ def _models() -> dict[str, tuple[Any, list[Any], str]]:
     return {
         "utf-8": (BPE.for_text(270, pretokenizer="gpt2").fit(LINES, progress=False), LINES, "string"),
         "characters": (BPE(12).fit(["abab", "né"], progress=False), ["abné", "", "baba"] * 5, "string"),
-        "bytes": (BPE(260, alphabet=bytes(range(256))).fit([b"abab"], progress=False), [b"ab\xff", b"", b"\x00a"] * 5, "binary"),
+        "bytes": (
+            BPE(260, alphabet=bytes(range(256))).fit([b"abab"], progress=False),
+            [b"ab\xff", b"", b"\x00a"] * 5,
+            "binary",
+        ),
         "integers": (UBPE(8, alphabet=4).fit(small, progress=False), small, "list<element: int32>"),
-        "wide": (BPE.from_merges([[0, 1]], alphabet=[2**40, 7]), [[2**40, 7, 7], [], [2**40]] * 5, "list<element: int64>"),
+        "wide": (
+            BPE.from_merges([[0, 1]], alphabet=[2**40, 7]),
+            [[2**40, 7, 7], [], [2**40]] * 5,
+            "list<element: int64>",
+        ),
     }
 
 
@@ -365,15 +477,29 @@ def test_from_parquet_to_parquet_and_back(client: Any, tmp_path: Path, name: str
         decode(tok, str(tmp_path / "ids"), ids="x", client=client)
     batch = tok.decode_batch(tok.encode_batch(docs))
     assert type(here) is type(batch)
-    assert here == batch if isinstance(here, Ragged) else [list(doc) for doc in here] == [list(doc) for doc in batch]
+    assert (
+        here == batch
+        if isinstance(here, Ragged)
+        else [list(doc) for doc in here] == [list(doc) for doc in batch]
+    )
 
 
 def test_documents_stand_beside_their_ids(client: Any, tmp_path: Path) -> None:
     tok = BPE.for_text(270).fit(LINES, progress=False)
     files = encode(tok, [LINES[:5], LINES[5:]], str(tmp_path / "ids"), client=client)
     back = decode(tok, files, str(tmp_path / "back"), client=client)
-    assert pq.read_schema(back[0]).names == ["ids", "document"] and _read(back)["document"].to_pylist() == LINES
-    refuses(ValueError, "^column: there is a column 'ids' already", decode, tok, files, column="ids", client=client)
+    assert (
+        pq.read_schema(back[0]).names == ["ids", "document"] and _read(back)["document"].to_pylist() == LINES
+    )
+    refuses(
+        ValueError,
+        "^column: there is a column 'ids' already",
+        decode,
+        tok,
+        files,
+        column="ids",
+        client=client,
+    )
 
 
 def test_bytes_that_are_no_utf8(client: Any, tmp_path: Path) -> None:
@@ -383,7 +509,8 @@ def test_bytes_that_are_no_utf8(client: Any, tmp_path: Path) -> None:
     with pytest.raises(RuntimeError, match="^partition 1: UnicodeDecodeError: "):
         decode(tok, [[[97]], [[97, 255]]], errors="strict", client=client)
     with pytest.raises(
-        ValueError, match="^partition 0: errors: with 'surrogateescape' texts have surrogates, which files cannot"
+        ValueError,
+        match="^partition 0: errors: with 'surrogateescape' texts have surrogates, which files cannot",
     ):
         decode(tok, [[[97, 255]]], str(tmp_path / "out"), errors="surrogateescape", client=client)
 
@@ -391,7 +518,9 @@ def test_bytes_that_are_no_utf8(client: Any, tmp_path: Path) -> None:
 def test_an_unknown_id_has_its_place(client: Any, tmp_path: Path) -> None:
     tok = BPE.from_merges([[0, 1]], alphabet="ab")
     pq.write_table(pa.table({"ids": [[0], [1, 2], [0, 3]]}), tmp_path / "a.parquet", row_group_size=2)
-    with pytest.raises(UnknownTokenError, match=r"a.parquet, rows 2\.\.2: document 2, position 1: token id 3") as raised:
+    with pytest.raises(
+        UnknownTokenError, match=r"a.parquet, rows 2\.\.2: document 2, position 1: token id 3"
+    ) as raised:
         decode(tok, str(tmp_path / "a.parquet"), blocksize=1, client=client)
     assert raised.value.token == 3
     pq.write_table(pa.table({"ids": [[0], [1, None]]}), tmp_path / "a.parquet")

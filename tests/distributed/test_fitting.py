@@ -34,7 +34,14 @@ RNG = np.random.default_rng(3)
 ECG = load_ecg()[0][:24_000].astype(np.int32)
 DNA = np.resize(np.repeat(RNG.integers(0, 4, 12_000), RNG.integers(1, 4, 12_000)), 24_000).astype(np.uint8)
 DOCS: list[Any] = [ECG[a : a + n] for a, n in zip(range(0, 20_000, 500), [400, 1, 0, 500] * 10, strict=True)]
-TEXT = ["she sells sea shells ", "by the sea shore", "", "the shells she sell", "sea shells", "é😀 ж " * 4] * 9
+TEXT = [
+    "she sells sea shells ",
+    "by the sea shore",
+    "",
+    "the shells she sell",
+    "sea shells",
+    "é😀 ж " * 4,
+] * 9
 WAV_CHUNKS, DNA_CHUNKS = (7, 9_001, 0, 12_001, 2_991), (11_000, 1, 12_999)
 
 
@@ -77,8 +84,12 @@ def array(values: np.ndarray, chunks: tuple[int, ...]) -> Any:
     return da.from_array(values, chunks=(chunks,))
 
 
-@pytest.mark.parametrize("values, chunks, n_candidates", [(ECG, WAV_CHUNKS, 1), (DNA, DNA_CHUNKS, 50)], ids=["wav", "dna"])
-def test_one_document_that_is_cut(client: Any, values: np.ndarray, chunks: tuple[int, ...], n_candidates: int) -> None:
+@pytest.mark.parametrize(
+    "values, chunks, n_candidates", [(ECG, WAV_CHUNKS, 1), (DNA, DNA_CHUNKS, 50)], ids=["wav", "dna"]
+)
+def test_one_document_that_is_cut(
+    client: Any, values: np.ndarray, chunks: tuple[int, ...], n_candidates: int
+) -> None:
     tok = UBPEClassic(int(values.max()) + 160, n_candidates)
     same(there(tok, array(values, chunks), client), here(tok, values))
 
@@ -97,7 +108,9 @@ def test_every_form_of_partitions(client: Any, form: str) -> None:
 
 
 @pytest.mark.parametrize("known", [True, False], ids=["known", "unknown"])
-def test_hosts_have_about_as_much_where_sizes_are_known(client: Any, monkeypatch: pytest.MonkeyPatch, known: bool) -> None:
+def test_hosts_have_about_as_much_where_sizes_are_known(
+    client: Any, monkeypatch: pytest.MonkeyPatch, known: bool
+) -> None:
     asked: list[Any] = []
 
     def ask(message: Any, make_anew: Any) -> Any:
@@ -115,11 +128,15 @@ def test_hosts_have_about_as_much_where_sizes_are_known(client: Any, monkeypatch
 
 
 @given(st.lists(st.integers(0, 9) | st.just(0) | st.integers(0, 2**55), min_size=1, max_size=30), st.data())
-def test_every_host_gets_partitions_and_none_much_more_than_its_share(sizes: list[int], data: st.DataObject) -> None:
+def test_every_host_gets_partitions_and_none_much_more_than_its_share(
+    sizes: list[int], data: st.DataObject
+) -> None:
     n = len(sizes)
     n_hosts = data.draw(st.integers(1, n))
     cuts = fitting.even_cuts(sizes, n_hosts)
-    assert len(cuts) == n_hosts + 1 and (cuts[0], cuts[-1]) == (0, n) and all(a < b for a, b in pairwise(cuts))
+    assert (
+        len(cuts) == n_hosts + 1 and (cuts[0], cuts[-1]) == (0, n) and all(a < b for a, b in pairwise(cuts))
+    )
     assert max(sum(sizes[a:b]) for a, b in pairwise(cuts)) <= sum(sizes) / n_hosts + 2 * max(sizes) + 16
 
 
@@ -147,8 +164,14 @@ def test_boundaries_of_partitions(client: Any) -> None:
 
 @pytest.mark.parametrize("positions", [[10, 1_500, 4_500, 4_501, 4_501, 8_999], range(9_001)], ids=range(2))
 def test_boundaries_of_one_document(client: Any, positions: Any) -> None:
-    for values, n_tokens in ((ECG[:9_000], 290), (np.resize([0, 1], 9_000), 5)):  # of two symbols each pair at a cut counts
-        found = there(UBPEClassic(n_tokens, 7), array(values, (0, 1_500, 0, 3_000, 1, 4_499, 0)), client, boundaries=positions)
+    # of two symbols each pair at a cut counts
+    for values, n_tokens in ((ECG[:9_000], 290), (np.resize([0, 1], 9_000), 5)):
+        found = there(
+            UBPEClassic(n_tokens, 7),
+            array(values, (0, 1_500, 0, 3_000, 1, 4_499, 0)),
+            client,
+            boundaries=positions,
+        )
         same(found, here(UBPEClassic(n_tokens, 7), values, boundaries=positions))
 
 
@@ -213,36 +236,77 @@ def test_break_and_stop_tokens(client: Any) -> None:
 DOCUMENTS = [[[0, 1], [1, 1]], [[0, 1, 1, 0]]]
 ONE = array(ECG, WAV_CHUNKS)
 REFUSED: list[tuple[Any, Any, dict[str, Any], Any, str]] = [
-    (BPE(290, rules=FitRules(ties="first_seen")), DOCUMENTS, {}, ValueError, "rules: ties='first_seen' .* use ties='small"),
+    (
+        BPE(290, rules=FitRules(ties="first_seen")),
+        DOCUMENTS,
+        {},
+        ValueError,
+        "rules: ties='first_seen' .* use ties='small",
+    ),
     (UBPE(290, objective="likelihood"), DOCUMENTS, {}, ValueError, "objective: 'likelihood'"),
     (BPE(290), [], {}, ValueError, "parts: expected one partition at least"),
     (BPE(20), [DOCUMENTS[0], [[255]]], {}, ValueError, "n_tokens: expected at least the alphabet's 256"),
     ("bpe", DOCUMENTS, {}, TypeError, "tok: expected a BPE, UBPE or UBPEClassic"),
-    (BPE.for_text(300), [TEXT], {"sample_weight": [[1] * len(TEXT)]}, ValueError, "sample_weight: text that is cut"),
+    (
+        BPE.for_text(300),
+        [TEXT],
+        {"sample_weight": [[1] * len(TEXT)]},
+        ValueError,
+        "sample_weight: text that is cut",
+    ),
     (BPE.for_text(300), ONE, {}, ValueError, "pretokenizer: documents that are cut are counted"),
-    (BPE(12), DOCUMENTS, {"sample_weight": [1, 2, 3]}, ValueError, "sample_weight: expected a list of 2 entries"),
+    (
+        BPE(12),
+        DOCUMENTS,
+        {"sample_weight": [1, 2, 3]},
+        ValueError,
+        "sample_weight: expected a list of 2 entries",
+    ),
     (BPE(12), DOCUMENTS, {"sample_weight": [[1], [1, 1]]}, ValueError, r"partition \d: .*sample_weight"),
     (BPE(12), DOCUMENTS, {"sample_weight": [[1, 1], [1.5]]}, TypeError, r"partition 1: sample_weight"),
-    (BPE(12), DOCUMENTS, {"boundaries": [None, [[9]]]}, ValueError, "partition 1: boundaries: document 0: position 9 is not in"),
+    (
+        BPE(12),
+        DOCUMENTS,
+        {"boundaries": [None, [[9]]]},
+        ValueError,
+        "partition 1: boundaries: document 0: position 9 is not in",
+    ),
     (BPE(12), DOCUMENTS, {"boundaries": "ab"}, ValueError, "boundaries: expected a list of 2 entries"),
     (BPE(300), ONE, {"boundaries": [-1]}, ValueError, r"boundaries: expected positions in 0..24000"),
     (BPE(300), ONE, {"boundaries": [24_001]}, ValueError, r"boundaries: expected positions in 0..24000"),
-    (BPE(300), ONE[ONE > 120], {"boundaries": [3]}, ValueError, "boundaries: the sizes of the array's chunks are not known"),
+    (
+        BPE(300),
+        ONE[ONE > 120],
+        {"boundaries": [3]},
+        ValueError,
+        "boundaries: the sizes of the array's chunks are not known",
+    ),
     (BPE(300), ONE, {"boundaries": [1.5]}, TypeError, "boundaries"),
     (BPE(300), ONE, {"boundaries": "ab"}, TypeError, "boundaries: expected integers"),
     (BPE(300), ONE, {"sample_weight": [1]}, ValueError, "sample_weight: a 1-D dask.array is one document"),
     (BPE(300), [[1, 2]], {}, TypeError, "partition 0"),
     (BPE(300), [[[[1.5]]], [[1]]], {}, TypeError, "partition 0"),
     (BPE(300), [[[1]], ["a"]], {}, TypeError, "parts: expected documents of one kind, got int and str"),
-    (BPE(300), [[["b", "b"]], [["a", "b"]]], {}, TypeError, "partition .: docs: a cluster learns no alphabet of words; give"),
+    (
+        BPE(300),
+        [[["b", "b"]], [["a", "b"]]],
+        {},
+        TypeError,
+        "partition .: docs: a cluster learns no alphabet of words; give",
+    ),
 ]
 
 
 def test_words_of_a_given_alphabet(client: Any, tmp_path: Path) -> None:
     docs = [["open", "read", "open", "read"], ["later", "open"], ["read", "open", "read"]]
     tok = BPE(7, alphabet=["read", "later", "open"])
-    same(fit(tok, split(docs, 1), client, progress=False), here(BPE(7, alphabet=["read", "later", "open"]), docs))
-    written = decode(tok, [tok.encode_batch(docs).to_lists()], tmp_path / "words", client=client, progress=False)
+    same(
+        fit(tok, split(docs, 1), client, progress=False),
+        here(BPE(7, alphabet=["read", "later", "open"]), docs),
+    )
+    written = decode(
+        tok, [tok.encode_batch(docs).to_lists()], tmp_path / "words", client=client, progress=False
+    )
     assert pq.read_table(written[0]).column(0).to_pylist() == docs
 
 
@@ -292,7 +356,9 @@ def test_workers_killed(mortal: Any, monkeypatch: pytest.MonkeyPatch, at: str) -
     assert all(seen[method] > 1 for method in at.split(", ")) and clean(mortal)
 
 
-def test_partitions_that_kill_who_reads_them(mortal: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_partitions_that_kill_who_reads_them(
+    mortal: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     def deadly(part: list[Any], flag: Path | None) -> list[Any]:
         if flag is None or not flag.exists():
             (flag or tmp_path / "x").touch()
@@ -311,9 +377,12 @@ def test_partitions_that_kill_who_reads_them(mortal: Any, monkeypatch: pytest.Mo
 def test_futures_whose_data_is_lost(mortal: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Scattered data is not made again: an error soon, and no waiting for ever."""
     futures = [
-        mortal.scatter([part], workers=[where])[0] for part, where in zip(split(DOCS, 25), mortal.run(os.getpid), strict=True)
+        mortal.scatter([part], workers=[where])[0]
+        for part, where in zip(split(DOCS, 25), mortal.run(os.getpid), strict=True)
     ]
-    at_batches(monkeypatch, {2: lambda: [os.kill(pid, signal.SIGKILL) for pid in mortal.run(os.getpid).values()]})
+    at_batches(
+        monkeypatch, {2: lambda: [os.kill(pid, signal.SIGKILL) for pid in mortal.run(os.getpid).values()]}
+    )
     with pytest.raises(RuntimeError, match="partition 0: cancelled, or data of a future was lost"):
         fit(BPE(290), futures, mortal, progress=False)
     del futures
@@ -324,12 +393,23 @@ def test_a_partition_that_cannot_be_read(client: Any) -> None:
     def broken(part: Any) -> Any:
         raise part
 
-    ill, odd = OSError(5, "the disk is ill"), array(ECG, WAV_CHUNKS).map_blocks(lambda block: {}["x"], dtype=np.int32)
+    ill, odd = (
+        OSError(5, "the disk is ill"),
+        array(ECG, WAV_CHUNKS).map_blocks(lambda block: {}["x"], dtype=np.int32),
+    )
     cases: list[tuple[Any, Any, str]] = [
-        ([dask.delayed(DOCS), dask.delayed(list)(dask.delayed(broken)(ill))], OSError, "partition 1: the disk is ill"),
+        (
+            [dask.delayed(DOCS), dask.delayed(list)(dask.delayed(broken)(ill))],
+            OSError,
+            "partition 1: the disk is ill",
+        ),
         (odd, RuntimeError, "partition .: KeyError: 'x'"),
         ([dask.delayed(DOCS), dask.delayed(7)], TypeError, "partition 1: "),
-        (db.from_sequence([[1], [2], [3], [4], [5], 1.5], npartitions=3), TypeError, "partition 2: .*document 1"),
+        (
+            db.from_sequence([[1], [2], [3], [4], [5], 1.5], npartitions=3),
+            TypeError,
+            "partition 2: .*document 1",
+        ),
     ]
     for parts, error, message in cases:
         refuses(error, message, fit, BPE(290), parts, client, progress=False)
@@ -343,7 +423,15 @@ def test_a_scheduler_that_dies(mortal: Any, monkeypatch: pytest.MonkeyPatch) -> 
     model = tok._model
     refuses(ConnectionError, address, lambda: fit(tok, array(ECG, WAV_CHUNKS), mortal, progress=False))
     assert tok._model is model
-    refuses(ConnectionError, "client: the scheduler at .* cannot be reached", fit, tok, [DOCS], mortal, progress=False)
+    refuses(
+        ConnectionError,
+        "client: the scheduler at .* cannot be reached",
+        fit,
+        tok,
+        [DOCS],
+        mortal,
+        progress=False,
+    )
 
 
 @pytest.mark.filterwarnings("ignore:n_tokens. the fit ended at:UserWarning")
@@ -367,10 +455,14 @@ def test_ctrl_c(client: Any, monkeypatch: pytest.MonkeyPatch, when: str) -> None
     same(there(BPE(290), split(DOCS, 2, 3, 30), client), here(BPE(290), DOCS))  # and they work again
 
 
-def test_a_worker_that_joins_gets_hosts_of_a_crowded_one(mortal: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_worker_that_joins_gets_hosts_of_a_crowded_one(
+    mortal: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     docs = np.random.default_rng(3).integers(0, 4, (60, 100))
     parts = [docs[i : i + 15] for i in range(0, 60, 15)]
-    monkeypatch.setattr(fitting, "check_workers", lambda client, told: {str(i): {"memory_limit": 0} for i in range(4)})
+    monkeypatch.setattr(
+        fitting, "check_workers", lambda client, told: {str(i): {"memory_limit": 0} for i in range(4)}
+    )
     crowded, seen = hosts.DaskEngine.crowded, list[list[int]]()
 
     def joined(self: Any) -> list[int]:
@@ -382,14 +474,20 @@ def test_a_worker_that_joins_gets_hosts_of_a_crowded_one(mortal: Any, monkeypatc
         return found
 
     monkeypatch.setattr(hosts.DaskEngine, "crowded", joined)
-    assert fit(BPE(60), parts, mortal).fingerprint == BPE(60).fit(docs, progress=False).fingerprint and len(seen[0]) == 1
+    assert (
+        fit(BPE(60), parts, mortal).fingerprint == BPE(60).fit(docs, progress=False).fingerprint
+        and len(seen[0]) == 1
+    )
 
 
-def test_what_does_not_fit_into_memory_is_told_before_it_is_read(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_does_not_fit_into_memory_is_told_before_it_is_read(
+    client: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     workers = {str(i): {"memory_limit": 10_000} for i in range(2)}
     monkeypatch.setattr(fitting, "check_workers", lambda client, told: workers)
     monkeypatch.setattr(fitting, "_PROCESS", 0)
     with pytest.raises(
-        MemoryError, match=r"^fit: 1000 symbols need 1.2e-05 GB on a worker that has 9e-06 GB for them; 3 workers of"
+        MemoryError,
+        match=r"^fit: 1000 symbols need 1.2e-05 GB on a worker that has 9e-06 GB for them; 3 workers of",
     ):
         fit(BPE(60), da.zeros((20, 100), dtype=int, chunks=(10, 100)), client)

@@ -38,7 +38,9 @@ def merges_of(*pairs: tuple[int, int], first: int = 4) -> Batch:
     return Batch(first, ints(*left), ints(*right), np.arange(len(pairs)))
 
 
-def loaded(docs: Any = DOCS, n_shards: int = 1, pairs: tuple[tuple[int, int], ...] = ((0, 1), (1, 2)), **marks: Any) -> Host:
+def loaded(
+    docs: Any = DOCS, n_shards: int = 1, pairs: tuple[tuple[int, int], ...] = ((0, 1), (1, 2)), **marks: Any
+) -> Host:
     """A host whose text is there, and these pairs listed at slots 0 and on."""
     host = Host(as_corpus(docs, **marks), 1)
     host.load(SETUP._replace(n_shards=n_shards, weighted=bool(marks)))
@@ -48,9 +50,21 @@ def loaded(docs: Any = DOCS, n_shards: int = 1, pairs: tuple[tuple[int, int], ..
 
 def test_the_check_of_a_part_tells_parts_apart() -> None:
     same = [as_corpus(DOCS), as_corpus([np.array(d, np.int64) for d in DOCS])]
-    marks: list[dict[str, Any]] = [{"sample_weight": [1, 1, 2]}, {"sample_weight": [2, 1, 1]}, {"boundaries": [[1], [], []]}]
-    others = [as_corpus(docs) for docs in ([DOCS[0][::-1], *DOCS[1:]], [DOCS[0][:4], [], [1, *DOCS[2]]], [[], DOCS[0], DOCS[2]])]
-    assert len({Host(corpus).part() for corpus in [*same, *others, *(as_corpus(DOCS, **mark) for mark in marks)]}) == 7
+    marks: list[dict[str, Any]] = [
+        {"sample_weight": [1, 1, 2]},
+        {"sample_weight": [2, 1, 1]},
+        {"boundaries": [[1], [], []]},
+    ]
+    others = [
+        as_corpus(docs)
+        for docs in ([DOCS[0][::-1], *DOCS[1:]], [DOCS[0][:4], [], [1, *DOCS[2]]], [[], DOCS[0], DOCS[2]])
+    ]
+    assert (
+        len(
+            {Host(corpus).part() for corpus in [*same, *others, *(as_corpus(DOCS, **mark) for mark in marks)]}
+        )
+        == 7
+    )
 
 
 def test_room_for_tokens_and_slots(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -69,9 +83,12 @@ def test_room_for_tokens_and_slots(monkeypatch: pytest.MonkeyPatch) -> None:
     assert found is not None and found.merged["occurrences"][0, 0] == 4
 
 
-Lists = list[list[dict[int, int]]]  # of each shard, of each side of each merge: neighbours and how often they stand there
+# of each shard, of each side of each merge: neighbours and how often they stand there
+Lists = list[list[dict[int, int]]]
 SIDE = st.dictionaries(st.integers(0, 5), st.sampled_from([1, 2, 7, MOST - 1, MOST]), max_size=4)
-LISTS = st.integers(1, 3).flatmap(lambda n: st.lists(st.lists(SIDE, min_size=2 * n, max_size=2 * n), min_size=1, max_size=6))
+LISTS = st.integers(1, 3).flatmap(
+    lambda n: st.lists(st.lists(SIDE, min_size=2 * n, max_size=2 * n), min_size=1, max_size=6)
+)
 
 
 def stepped(lists: Lists, weighted: bool) -> Stepped:
@@ -100,7 +117,9 @@ def test_sums_are_those_of_all_shards(lists: Lists, weighted: bool) -> None:
         begin, end = added.delta_end[0, side : side + 2].tolist()
         for j in range(begin, end):
             by_weight = added.delta_by_weight
-            found[int(added.delta[2 * j])] += int(added.delta[2 * j + 1] if by_weight is None else by_weight[j])
+            found[int(added.delta[2 * j])] += int(
+                added.delta[2 * j + 1] if by_weight is None else by_weight[j]
+            )
         assert found == want
         assert end - begin == len(want) or (max(want.values()) > MOST and not weighted)
 

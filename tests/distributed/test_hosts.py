@@ -31,7 +31,10 @@ def engine(client: Any) -> Iterator[DaskEngine]:
 
 def test_answers_come_in_order_of_hosts(engine: DaskEngine) -> None:
     assert engine.direct == set(engine.where)  # the client reaches every worker itself
-    assert engine.ask("hear", 1, "two") == [(k, (1, "two")) for k in range(3)] and engine.tell(1, "hear") == (1, ())
+    assert engine.ask("hear", 1, "two") == [(k, (1, "two")) for k in range(3)] and engine.tell(1, "hear") == (
+        1,
+        (),
+    )
     assert engine.ask("heard_so_far") == [1, 2, 1]  # nothing is delivered twice
     assert len(set(engine.ask("process"))) == 2  # both workers
     assert engine.rounds == 4
@@ -39,7 +42,9 @@ def test_answers_come_in_order_of_hosts(engine: DaskEngine) -> None:
     refuses(LostHostsError, "", engine.ask, "hear")
 
 
-@pytest.mark.parametrize("size, through_scheduler", [(0, False), (3_001, True), (600_000, False), (600_000, True)])
+@pytest.mark.parametrize(
+    "size, through_scheduler", [(0, False), (3_001, True), (600_000, False), (600_000, True)]
+)
 def test_arrays_arrive_aligned_and_writable(engine: DaskEngine, size: int, through_scheduler: bool) -> None:
     if through_scheduler:
         engine.direct.clear()
@@ -71,7 +76,11 @@ def test_a_host_that_cannot_be_made(client: Any) -> None:
     def broken(number: int) -> Echo:
         raise OSError("the partition cannot be read", number)
 
-    refuses(OSError, "the partition cannot be read", lambda: DaskEngine(client, [dask.delayed(Echo)(0), dask.delayed(broken)(1)]))
+    refuses(
+        OSError,
+        "the partition cannot be read",
+        lambda: DaskEngine(client, [dask.delayed(Echo)(0), dask.delayed(broken)(1)]),
+    )
     assert eventually(lambda: not left_on(client))
 
 
@@ -98,7 +107,9 @@ def test_workers_killed_between_calls_and_in_them(mortal: Any, through_scheduler
     assert eventually(lambda: not left_on(mortal))
 
 
-def test_machines_that_are_gone_without_a_word_and_no_worker_at_all(mortal: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_machines_that_are_gone_without_a_word_and_no_worker_at_all(
+    mortal: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The scheduler knows, the connections of the client stay open."""
     monkeypatch.setattr(hosts, "LOOK", 0.1)
     monkeypatch.setattr(hosts, "_PATIENCE", 0.5)
@@ -107,7 +118,9 @@ def test_machines_that_are_gone_without_a_word_and_no_worker_at_all(mortal: Any,
 
     def gone() -> None:
         for where in engine.where:
-            mortal.cluster.sync(mortal.cluster.scheduler.remove_worker, where, stimulus_id="test", close=False)
+            mortal.cluster.sync(
+                mortal.cluster.scheduler.remove_worker, where, stimulus_id="test", close=False
+            )
 
     threading.Timer(0.3, gone).start()
     with pytest.raises(LostHostsError) as caught:

@@ -25,7 +25,8 @@ class Fit:
 
     def __init__(self, weights: bool, n_candidates: int, sizes: Sizes) -> None:
         rng = np.random.default_rng(4)
-        # a run that is handed over piece by piece, a text, and a document that holds less than a host can take over
+        # a run that is handed over piece by piece, a text, and a document that holds less than a host can
+        # take over
         docs = [[0] * 19, [*rng.integers(0, 3, 12).tolist(), *[1, 2] * 6], [2, 1, 1, 2], []]
         places = [Place(0, True, 9), Place(0, True, 10), Place(1, True, 15)]
         given = [3, 2**33, 1, 5] if weights else None
@@ -46,7 +47,11 @@ class Fit:
 FITS = {
     "plain": (False, 1, Sizes()),
     "weighted": (True, 2, Sizes()),
-    "epochs": (False, 1, Sizes(dense=0, positions=1.03, batch=0, most=4, moves=True, room=2, one_epoch=False)),
+    "epochs": (
+        False,
+        1,
+        Sizes(dense=0, positions=1.03, batch=0, most=4, moves=True, room=2, one_epoch=False),
+    ),
     "weighted epochs": (True, 1, Sizes(positions=1.03, batch=0, most=4, moves=True, room=1, one_epoch=False)),
 }
 
@@ -57,9 +62,15 @@ def test_a_loss_at_every_message(name: str, when: str) -> None:
     """Each host is lost once at each message that it gets, before it does what it is told or when it has done it."""
     fit = Fit(*FITS[name])
     undisturbed = fit.run(fate_at((), when))[1]
-    wanted = {"compact", "sort_pairs", "count_sorted", "list_sorted", "give_slots"} if name == "epochs" else {"list_dense"}
+    wanted = (
+        {"compact", "sort_pairs", "count_sorted", "list_sorted", "give_slots"}
+        if name == "epochs"
+        else {"list_dense"}
+    )
     assert {method for method, _ in undisturbed.sent} >= {"load", "take_over", "give_first", "step"} | wanted
-    for number in range(len(fit.parts) + (when == "after"), undisturbed.n_messages, 3 if "epochs" in name else 1):
+    for number in range(
+        len(fit.parts) + (when == "after"), undisturbed.n_messages, 3 if "epochs" in name else 1
+    ):
         shards, engine = fit.run(fate_at([number], when))
         assert sum(shards.losses) == engine.n_renewed == shards.losses[undisturbed.sent[number][1]] == 1
 
@@ -99,7 +110,8 @@ def test_a_part_that_is_another_one_when_it_is_read_again(docs: Any, weights: An
 
 
 def test_losses_without_end_are_an_error() -> None:
-    parts, goes_on = cut([[0, 1, 0, 1, 2, 0, 1, 0, 1]], [Place(0, True, 5)])  # (2, 3) is merged across the cut
+    # (2, 3) is merged across the cut
+    parts, goes_on = cut([[0, 1, 0, 1, 2, 0, 1, 0, 1]], [Place(0, True, 5)])
     for message in (("load", 1), ("count_dense", 1), ("list_dense", 0), ("step", 1), ("take_over", 0)):
         engine = Losing(parts, lambda n, method, k, m=message: "before" if (method, k) == m else None)
         with pytest.raises(RuntimeError, match=rf"fit: .*lost.* host {message[1]}"):

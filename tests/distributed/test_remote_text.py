@@ -9,7 +9,19 @@ import pytest
 from fit_cases import corpora
 from hypothesis import example, given, strategies as st
 from reference import fit as reference
-from remote_fits import InProcess, Losing, Place, Sizes, chaos, cut, endless, here, remotely, same, settings_of
+from remote_fits import (
+    InProcess,
+    Losing,
+    Place,
+    Sizes,
+    chaos,
+    cut,
+    endless,
+    here,
+    remotely,
+    same,
+    settings_of,
+)
 
 from ubpe_numba.distributed import remote_text
 from ubpe_numba.distributed.host import Host
@@ -46,15 +58,23 @@ def cases(draw: st.DrawFn) -> Case:
         "min_count": draw(st.sampled_from([1, 2, 3])), "overshoot": draw(st.booleans()),
         "max_token_length": draw(st.sampled_from([None, None, 1, 2, 3])),
     }  # fmt: skip
-    weights = draw(st.none() | st.lists(st.sampled_from([0, 1, 2, 2**33]), min_size=len(docs), max_size=len(docs)))
-    boundaries = draw(st.sampled_from([None, [draw(st.lists(st.integers(0, len(d)), max_size=3)) for d in docs]]))
+    weights = draw(
+        st.none() | st.lists(st.sampled_from([0, 1, 2, 2**33]), min_size=len(docs), max_size=len(docs))
+    )
+    boundaries = draw(
+        st.sampled_from([None, [draw(st.lists(st.integers(0, len(d)), max_size=3)) for d in docs]])
+    )
     places = []
     for _ in range(draw(st.sampled_from([0, 1, 1, 2, 2, 3, 5]))):
         d = draw(st.integers(0, len(docs)))
         if d == len(docs) or draw(st.integers(0, 3)) == 0:
             places.append(Place(d))
         else:
-            near_boundary = [p + s for p in boundaries[d] for s in (-1, 0, 1) if 0 <= p + s <= len(docs[d])] if boundaries else []
+            near_boundary = (
+                [p + s for p in boundaries[d] for s in (-1, 0, 1) if 0 <= p + s <= len(docs[d])]
+                if boundaries
+                else []
+            )
             position = st.sampled_from(near_boundary) if near_boundary else st.nothing()
             places.append(Place(d, True, draw(position | st.integers(0, len(docs[d])))))
     sizes = Sizes(
@@ -74,16 +94,25 @@ ENDS = [Place(0, True, 31), Place(1), Place(1, True), Place(2)]
 @example(Case([[0] * 41], 1, CUTS, RULES), 0, 0.0)
 @example(Case([[0] * 41], 1, CUTS, RULES, n_shards=7, sizes=Sizes(dense=0)), 0, 0.0)
 @example(Case([[0, 1] * 30, []], 2, ENDS, RULES, [2**33, 1], n_shards=3), 0, 0.0)
-@example(Case([[0, 1, 2] * 9], 3, [Place(0, True, 9), Place(0, True, 9), Place(0, True, 10)], RULES, None, [[9]]), 0, 0.0)
+@example(
+    Case([[0, 1, 2] * 9], 3, [Place(0, True, 9), Place(0, True, 9), Place(0, True, 10)], RULES, None, [[9]]),
+    0,
+    0.0,
+)
 def test_hosts_equal_one_process_and_the_reference(case: Case, seed: int, rate: float) -> None:
     """Whole documents, cut ones and empty parts of them, with weights and boundaries; runs, periods, emptied shards.
 
-    At a rate hosts are lost: several at once, before and after they did their part, and while others are made anew.
+    At a rate hosts are lost: several at once, before and after they did their part, and while others are made
+    anew.
     """
     rules = dict(case.rules)
-    plan = settings_of(rules.pop("n_tokens"), rules.pop("n_candidates"), case.n_threads, case.n_shards, **rules)
+    plan = settings_of(
+        rules.pop("n_tokens"), rules.pop("n_candidates"), case.n_threads, case.n_shards, **rules
+    )
     parts, goes_on = cut(case.docs, case.places, case.weights, case.boundaries, case.plain)
-    whole = as_corpus(case.docs, sample_weight=case.weights, boundaries=case.boundaries if case.docs else None)
+    whole = as_corpus(
+        case.docs, sample_weight=case.weights, boundaries=case.boundaries if case.docs else None
+    )
     with pytest.MonkeyPatch.context() as patch:
         want = here(whole, case.size, plan)
         case.sizes.patch(patch)
@@ -92,8 +121,12 @@ def test_hosts_equal_one_process_and_the_reference(case: Case, seed: int, rate: 
         found, shards = remotely(engine, goes_on, case.size, plan)
     same(found, want)
     assert sum(shards.losses) == engine.n_renewed
-    merges, _ = reference.fit(case.docs, case.size, **case.rules, weights=case.weights, boundaries=case.boundaries)
-    assert found.pairs.tolist() == [[m.left, m.right] for m in merges] and found.counts.tolist() == [m.count for m in merges]
+    merges, _ = reference.fit(
+        case.docs, case.size, **case.rules, weights=case.weights, boundaries=case.boundaries
+    )
+    assert found.pairs.tolist() == [[m.left, m.right] for m in merges] and found.counts.tolist() == [
+        m.count for m in merges
+    ]
     assert found.documents.tolist() == [m.documents for m in merges]
 
 
@@ -108,10 +141,14 @@ def test_large_corpora_on_hosts(nature: str) -> None:
         "period": np.tile(rng.integers(0, 9, 37), 540),
     }[nature]
     size = int(values.max()) + 1
-    for docs, n_candidates in (([values], 1), (np.split(values, np.sort(rng.integers(0, values.size, 50))), 20)):
+    for docs, n_candidates in (
+        ([values], 1),
+        (np.split(values, np.sort(rng.integers(0, values.size, 50))), 20),
+    ):
         half = len(docs) // 2
         parts, goes_on = cut(
-            [doc.tolist() for doc in docs], [Place(half, True, len(docs[half]) // 2), Place(len(docs) - 1, True, 3)]
+            [doc.tolist() for doc in docs],
+            [Place(half, True, len(docs[half]) // 2), Place(len(docs) - 1, True, 3)],
         )
         want = here(as_corpus(docs), size, settings_of(size + 200, n_candidates))
         engine = Losing(parts, chaos(rng, 0.01, len(parts)))
@@ -148,7 +185,9 @@ def test_interrupts_and_errors_go_through() -> None:
     for number in range(3, undisturbed.n_messages, 4):
         for error in (KeyboardInterrupt, MemoryError):
 
-            def raises(now: int, method: str, host: int, at: int = number, error: type[BaseException] = error) -> None:
+            def raises(
+                now: int, method: str, host: int, at: int = number, error: type[BaseException] = error
+            ) -> None:
                 if now == at:
                     raise error
 

@@ -20,7 +20,14 @@ from tables import refuses
 
 from ubpe_numba import Counts, Ragged, count_documents
 from ubpe_numba.distributed import sources
-from ubpe_numba.distributed.sources import Lines, Partitions, batches_of, documents_of, files_of, partitions_of
+from ubpe_numba.distributed.sources import (
+    Lines,
+    Partitions,
+    batches_of,
+    documents_of,
+    files_of,
+    partitions_of,
+)
 
 DOCS = [[1, 2], [3], [1, 2], [], [4, 4, 4]]
 TEXTS = ["né", "x", "né", "", "long"]
@@ -81,7 +88,10 @@ def test_collections_of_dask_are_partitions() -> None:
         assert whole(bag) == whole(bag.map_partitions(iter)) == count_documents(docs)
     values = np.arange(10, dtype=np.int16)
     found = partitions_of(da.from_array(values, chunks=4))
-    assert found.joined and np.concatenate(dask.compute(*found.delayed, scheduler="sync")).tolist() == values.tolist()
+    assert (
+        found.joined
+        and np.concatenate(dask.compute(*found.delayed, scheduler="sync")).tolist() == values.tolist()
+    )
     rows = np.arange(24).reshape(6, 4) % 5
     assert whole(da.from_array(rows, chunks=(4, 3))) == count_documents(rows)
 
@@ -97,12 +107,36 @@ def test_columns_of_tables_are_documents(tmp_path: Path) -> None:
     written(tmp_path / "a.parquet", ids=pa.array(DOCS, pa.list_(pa.int32())), n=range(5))
     for options in ({}, {"dtype_backend": "pyarrow"}):
         assert whole(dd.read_parquet(tmp_path / "a.parquet", **options), "ids") == count_documents(DOCS)
-    refuses(ValueError, r"column: expected the name of one column of the dataframe: 'text', 'n', got None", partitions_of, ddf)
-    refuses(TypeError, "column: it is one of tables, and source is Series", partitions_of, ddf.text, "text", name="source")
+    refuses(
+        ValueError,
+        r"column: expected the name of one column of the dataframe: 'text', 'n', got None",
+        partitions_of,
+        ddf,
+    )
+    refuses(
+        TypeError,
+        "column: it is one of tables, and source is Series",
+        partitions_of,
+        ddf.text,
+        "text",
+        name="source",
+    )
     for given_ in (table, frame):
-        refuses(ValueError, r"column 'x': expected one column of this name, there are 'text', 'n'", documents_of, given_, "x")
+        refuses(
+            ValueError,
+            r"column 'x': expected one column of this name, there are 'text', 'n'",
+            documents_of,
+            given_,
+            "x",
+        )
     for wrong in (TEXTS, None, np.zeros((2, 2)), pd.Series(TEXTS)):
-        refuses(TypeError, "column 'text': expected a partition that is a table of Arrow or pandas", documents_of, wrong, "text")
+        refuses(
+            TypeError,
+            "column 'text': expected a partition that is a table of Arrow or pandas",
+            documents_of,
+            wrong,
+            "text",
+        )
 
 
 @pytest.mark.parametrize("wrong", [
@@ -122,9 +156,17 @@ def test_other_arguments_are_refused() -> None:
     for arguments, error, message in [
         ((3,), TypeError, r"parts: expected a list of partitions .*, got 3 \(int\)"),
         (([["a"], "a.txt"],), TypeError, "parts: partition 1: expected documents, got a path"),
-        (([["a"], dask.delayed(["a"])],), TypeError, r"of one form, got list \(partition 0\) and DelayedLeaf \(partition 1\)"),
+        (
+            ([["a"], dask.delayed(["a"])],),
+            TypeError,
+            r"of one form, got list \(partition 0\) and DelayedLeaf \(partition 1\)",
+        ),
         ((da.ones(3),), TypeError, "parts: documents are integers, got a dask.array of float64"),
-        ((da.zeros((1, 1, 1), dtype=int),), ValueError, r"expected a 1-D dask\.array \(one document\) or 2-D .*, got 3-D"),
+        (
+            (da.zeros((1, 1, 1), dtype=int),),
+            ValueError,
+            r"expected a 1-D dask\.array \(one document\) or 2-D .*, got 3-D",
+        ),
         (([["a"]], 3), TypeError, "column: expected a name, got 3"),
         ((db.from_sequence(["a"]), "a"), TypeError, "column: it is one of tables, and parts is Bag"),
     ]:
@@ -142,15 +184,30 @@ def touch(folder: Path, *names: str) -> list[str]:
 
 def test_files_of_folders_globs_and_lists(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     want = touch(tmp_path, "part-2.parquet", "part-10.parquet", "x=1/part-0.PARQUET")
-    touch(tmp_path, "_metadata", "_SUCCESS", ".part-0.parquet.crc", "_tmp/a.parquet", "part-3.parquet.part", "notes.txt", "a.csv")
-    assert files_of(tmp_path)[1:] == (want, str(tmp_path)) and files_of([str(tmp_path), tmp_path])[1:] == (want * 2, "")
+    touch(
+        tmp_path,
+        "_metadata",
+        "_SUCCESS",
+        ".part-0.parquet.crc",
+        "_tmp/a.parquet",
+        "part-3.parquet.part",
+        "notes.txt",
+        "a.csv",
+    )
+    assert files_of(tmp_path)[1:] == (want, str(tmp_path)) and files_of([str(tmp_path), tmp_path])[1:] == (
+        want * 2,
+        "",
+    )
     assert files_of(touch(tmp_path, "_only/b.txt")[0])[1] == [str(tmp_path / "_only/b.txt")]
     text = touch(tmp_path, "t/a1.txt", "t/a2.txt", "t/a10.txt")
     touch(tmp_path, "t/_a.txt")
     assert files_of(str(tmp_path / "t/*.txt"))[1] == files_of(str(tmp_path / "t"))[1] == text
     assert files_of(str(tmp_path / "t/[a]1*"))[1] == [text[0], text[2]]
     inner = touch(tmp_path, "lang=en/b.txt", "lang=ru/c.txt")
-    assert files_of(str(tmp_path / "lang=*"))[1:] == (inner, "") and files_of(str(tmp_path / "**" / "[bc].txt"))[1] == inner
+    assert (
+        files_of(str(tmp_path / "lang=*"))[1:] == (inner, "")
+        and files_of(str(tmp_path / "**" / "[bc].txt"))[1] == inner
+    )
     odd = touch(tmp_path, "odd[1].txt")
     assert files_of(odd[0])[1] == odd
     monkeypatch.chdir(tmp_path)
@@ -162,10 +219,22 @@ def test_files_that_are_not_there_or_of_other_formats(tmp_path: Path) -> None:
     for asked, error, message in [
         (tmp_path / "no.txt", FileNotFoundError, r"parts: .*no\.txt: there is no such file$"),
         (tmp_path / "*.txt", FileNotFoundError, r"\*\.txt: there is no such file$"),
-        ("some text", FileNotFoundError, "some text: there is no such file; a str is a path: texts are given as lists"),
-        (tmp_path / "two", ValueError, "two: expected .parquet or .txt files, found none; read others with dask.bag.read_text"),
+        (
+            "some text",
+            FileNotFoundError,
+            "some text: there is no such file; a str is a path: texts are given as lists",
+        ),
+        (
+            tmp_path / "two",
+            ValueError,
+            "two: expected .parquet or .txt files, found none; read others with dask.bag.read_text",
+        ),
         (tmp_path / "a.csv", ValueError, "a.csv: expected .parquet or .txt files, found none"),
-        ([tmp_path / "one/a.parquet", tmp_path / "one/a.txt"], ValueError, "expected files of one format, got .*a.parquet and"),
+        (
+            [tmp_path / "one/a.parquet", tmp_path / "one/a.txt"],
+            ValueError,
+            "expected files of one format, got .*a.parquet and",
+        ),
         ("nowhere://bucket/a.parquet", ValueError, r"nowhere://bucket/a\.parquet: Protocol not known"),
         (["a.txt", "memory://a.txt"], ValueError, r"expected files of one store, got a\.txt and others"),
     ]:
@@ -184,7 +253,9 @@ def test_ranges_of_bytes_hold_every_line_once(data: bytes, size: int) -> None:
     store = MemoryFileSystem()
     store.pipe_file("/a.txt", data)
     found = partitions_of("memory://a.txt", lines="bytes", blocksize=size)
-    assert sum(found.sizes or []) == len(data) and [line for part in read(found) for line in part.to_pylist()] == lines(data)
+    assert sum(found.sizes or []) == len(data) and [
+        line for part in read(found) for line in part.to_pylist()
+    ] == lines(data)
 
 
 def test_text_files(tmp_path: Path) -> None:
@@ -193,12 +264,23 @@ def test_text_files(tmp_path: Path) -> None:
     found = partitions_of([tmp_path / "a.txt"], blocksize=4)
     assert found.names == [f"{tmp_path}/a.txt, bytes {a}..{b}" for a, b in ((0, 3), (4, 7), (8, 9))]
     assert whole(tmp_path) == whole(str(tmp_path / "*.txt"), blocksize=2) == count_documents(TEXTS)
-    assert whole(tmp_path, lines="bytes", blocksize="3 B") == count_documents([text.encode() for text in TEXTS])
-    refuses(TypeError, r"column: it is one of tables, and .*a\.txt is text", lambda: partitions_of(tmp_path / "a.txt", "ids"))
+    assert whole(tmp_path, lines="bytes", blocksize="3 B") == count_documents(
+        [text.encode() for text in TEXTS]
+    )
+    refuses(
+        TypeError,
+        r"column: it is one of tables, and .*a\.txt is text",
+        lambda: partitions_of(tmp_path / "a.txt", "ids"),
+    )
     (tmp_path / "c.txt").write_bytes(MARK + b"ab\ncd\xff\n")
     part = partitions_of(tmp_path / "c.txt").delayed[0]()
-    refuses(ValueError, r"line 1 is not UTF-8 \(invalid start byte\); a tokenizer of bytes", documents_of, part)
-    assert isinstance(part, Lines) and documents_of(part._replace(kind="bytes")).to_pylist() == [b"ab", b"cd\xff"]
+    refuses(
+        ValueError, r"line 1 is not UTF-8 \(invalid start byte\); a tokenizer of bytes", documents_of, part
+    )
+    assert isinstance(part, Lines) and documents_of(part._replace(kind="bytes")).to_pylist() == [
+        b"ab",
+        b"cd\xff",
+    ]
 
 
 def test_parquet_files_are_cut_by_row_groups(tmp_path: Path) -> None:
@@ -219,7 +301,10 @@ def test_parquet_files_are_cut_by_row_groups(tmp_path: Path) -> None:
     pq.write_table(pa.table([pa.array(["x"]), pa.array([[1]])], ["a.b", "a"]), dots)
     assert whole(dots, "a.b") == count_documents(["x"]) and whole(dots, "a") == count_documents([[1]])
     for column, shown in (("nope", "'nope'"), (None, "None")):
-        with pytest.raises(ValueError, match=rf"column: expected the name of one column of {path}: 'ids', 'text', got {shown}"):
+        with pytest.raises(
+            ValueError,
+            match=rf"column: expected the name of one column of {path}: 'ids', 'text', got {shown}",
+        ):
             partitions_of(path, column)
     for data in (b"", b"PAR1", b"not at all" * 10):
         (tmp_path / "bad.parquet").write_bytes(data)
@@ -234,7 +319,12 @@ def test_parquet_files_are_cut_by_row_groups(tmp_path: Path) -> None:
         ["y=1", "y=a", f"y={NULL}", "none"],
         ["y=1/z=a", "y=2", "x"],
         ["k%3D=c=d", "y=a%20b+c", "y=%zz"],
-        [f"year={y}/month={m:02}/lang={lang}" for y in (2023, 2024) for m in (1, 12) for lang in ("de", "fr")],
+        [
+            f"year={y}/month={m:02}/lang={lang}"
+            for y in (2023, 2024)
+            for m in (1, 12)
+            for lang in ("de", "fr")
+        ],
         ["x/y", "x/z"],
     ],
     ids=str,
@@ -243,7 +333,9 @@ def test_columns_that_folders_name_are_those_of_pyarrow(tmp_path: Path, folders:
     for folder in folders:
         written(tmp_path / folder / "a.parquet", folder=[folder])
     want = ds.dataset(tmp_path, partitioning="hive").to_table()
-    found = [batch for part in partitions_of(tmp_path, "folder").delayed for _, batch in batches_of(part, "folder")]
+    found = [
+        batch for part in partitions_of(tmp_path, "folder").delayed for _, batch in batches_of(part, "folder")
+    ]
     assert pa.Table.from_batches(found).sort_by("folder").equals(want.sort_by("folder"))
 
 
@@ -254,18 +346,24 @@ def _table(n: int = 1000) -> pa.Table:
 
 
 @pytest.mark.parametrize("limit", [1, 4000, 1 << 24])
-def test_batches_are_all_rows_in_order_in_bounded_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: int) -> None:
+def test_batches_are_all_rows_in_order_in_bounded_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: int
+) -> None:
     monkeypatch.setattr(sources, "_BATCH_BYTES", limit)
     pq.write_table(_table(), tmp_path / "a.parquet", row_group_size=300)
     (part,) = partitions_of(tmp_path / "a.parquet", "doc").delayed
     for found in (list(batches_of(part, "doc")), list(batches_of(_table(), "doc"))):
         assert pa.Table.from_batches([batch for _, batch in found]).to_pylist() == _table().to_pylist()
         sizes = [batch.num_rows for _, batch in found]
-        assert [row for row, _ in found] == np.cumsum([0, *sizes[:-1]]).tolist() and max(sizes) * 200 <= max(limit, 200) * 1.05
+        assert [row for row, _ in found] == np.cumsum([0, *sizes[:-1]]).tolist() and max(sizes) * 200 <= max(
+            limit, 200
+        ) * 1.05
         assert all(batch.schema.metadata[b"whose"] == b"mine" for _, batch in found)
 
 
-def test_batches_of_a_dictionary_are_not_large_and_those_of_no_rows_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_batches_of_a_dictionary_are_not_large_and_those_of_no_rows_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(sources, "_BATCH_BYTES", 40_000)
     written(tmp_path / "a.parquet", 100, doc=pa.array([[1] * 1000] * 100, pa.list_(pa.int32())))
     pq.write_table(_table(0), tmp_path / "b.parquet")

@@ -31,7 +31,9 @@ def _write(store: Any, folder: str, docs: list[list[int]]) -> None:
             pq.write_table(table, file, row_group_size=25)
 
 
-@pytest.fixture(params=["memory", pytest.param("s3", marks=pytest.mark.skipif(not HAS_S3, reason="needs s3fs and moto"))])
+@pytest.fixture(
+    params=["memory", pytest.param("s3", marks=pytest.mark.skipif(not HAS_S3, reason="needs s3fs and moto"))]
+)
 def place(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Any, str]]:
     """A client, and the URL of a place that its workers see."""
     from distributed import Client
@@ -54,19 +56,32 @@ def test_a_journey_from_store_to_store(place: tuple[Any, str]) -> None:
     docs, store = _docs(), fsspec.filesystem(url.split(":")[0])
     _write(store, f"{url}/in", docs)
     ordered = [doc for i in (0, 2, 1, 3) for doc in docs[i::4]]  # by folders
-    tok = fit(BPE(30, alphabet=9), f"{url}/in", client, column="doc", progress=False, checkpoint=f"{url}/fit.npz")
+    tok = fit(
+        BPE(30, alphabet=9), f"{url}/in", client, column="doc", progress=False, checkpoint=f"{url}/fit.npz"
+    )
     assert tok.fingerprint == BPE(30, alphabet=9).fit(ordered, progress=False).fingerprint
     options: dict[str, Any] = {"column": "doc", "blocksize": 1000, "client": client, "progress": False}
     files = encode(tok, f"{url}/in", f"{url}/out", **options)
     assert isinstance(files, list) and all(file.startswith(url[:5]) for file in files) and len(files) > 8
     found = [pq.ParquetFile(store.open(file)).read() for file in files]
     assert found[0].column_names == ["n", "doc", "lang", "ids"]
-    assert [ids for table in found for ids in table["ids"].to_pylist()] == tok.encode_batch(ordered).to_lists()
+    assert [ids for table in found for ids in table["ids"].to_pylist()] == tok.encode_batch(
+        ordered
+    ).to_lists()
     store.rm(files[3])
     before = store.modified(files[2])
     assert encode(tok, f"{url}/in", f"{url}/out", **options) == files
     assert store.modified(files[2]) == before and store.exists(files[3])
-    refuses(ValueError, "was made with another settings", encode, tok, f"{url}/in", f"{url}/out", drop=True, **options)
+    refuses(
+        ValueError,
+        "was made with another settings",
+        encode,
+        tok,
+        f"{url}/in",
+        f"{url}/out",
+        drop=True,
+        **options,
+    )
     decoded = decode(tok, f"{url}/out", ids="ids", column="back", client=client, progress=False)
     assert decoded == Ragged.from_lists(ordered)
 
@@ -81,5 +96,7 @@ def test_what_is_half_written_is_not_there() -> None:
     refuses(OSError, "no more", publish, store, "/half", write)
     assert not store.exists("/half")
     publish(store, "/whole", lambda file: file.write(b"whole"), new=True)
-    refuses(FileExistsError, "", lambda: publish(store, "/whole", lambda file: file.write(b"other"), new=True))
+    refuses(
+        FileExistsError, "", lambda: publish(store, "/whole", lambda file: file.write(b"other"), new=True)
+    )
     assert store.cat("/whole") == b"whole"

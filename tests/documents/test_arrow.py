@@ -23,7 +23,12 @@ LISTS = st.lists(st.lists(st.integers(0, 127), max_size=5), max_size=8)
 def plain(documents: Documents) -> tuple[Any, ...]:
     """All of it, and that kernels can read it."""
     values, offsets, kind = documents
-    assert values.flags.c_contiguous and values.flags.aligned and offsets.flags.writeable and offsets.dtype == "int64"
+    assert (
+        values.flags.c_contiguous
+        and values.flags.aligned
+        and offsets.flags.writeable
+        and offsets.dtype == "int64"
+    )
     return values.dtype, values[offsets[0] : offsets[-1]].tolist(), (offsets - offsets[0]).tolist(), kind
 
 
@@ -31,7 +36,12 @@ def in_parts(array: Any, start: int, cut: int) -> list[Any]:
     """An array from `start` on: whole, in chunks, in one chunk, and with an empty chunk."""
     part = array.slice(start)
     chunks = [part.slice(0, cut), part.slice(cut)]
-    return [part, pa.chunked_array(chunks), pa.chunked_array([part]), pa.chunked_array([chunks[0], part.slice(0, 0), chunks[1]])]
+    return [
+        part,
+        pa.chunked_array(chunks),
+        pa.chunked_array([part]),
+        pa.chunked_array([chunks[0], part.slice(0, 0), chunks[1]]),
+    ]
 
 
 KINDS = ["string", "large_string", "string_view", "binary", "large_binary", "binary_view", "dictionary"]
@@ -40,7 +50,11 @@ KINDS = ["string", "large_string", "string_view", "binary", "large_binary", "bin
 @given(TEXTS, st.integers(0, 4), st.integers(0, 3), st.sampled_from(KINDS))
 def test_texts_of_every_type_sliced_and_in_chunks(texts: list[str], start: int, cut: int, kind: str) -> None:
     docs: list[Any] = [text.encode() for text in texts] if "binary" in kind else texts
-    array = pa.array(docs, pa.string()).dictionary_encode() if kind == "dictionary" else pa.array(docs, getattr(pa, kind)())
+    array = (
+        pa.array(docs, pa.string()).dictionary_encode()
+        if kind == "dictionary"
+        else pa.array(docs, getattr(pa, kind)())
+    )
     docs = docs[start:]
     for same in in_parts(array, start, cut):
         assert plain(as_documents(same)) == plain(as_documents(docs))
@@ -52,9 +66,15 @@ LAYOUTS = ["list_", "large_list", "list_view", "large_list_view", "values", "lis
 
 
 @given(
-    LISTS, st.integers(0, 4), st.integers(0, 3), st.sampled_from(["int8", "uint16", "int32", "uint64"]), st.sampled_from(LAYOUTS)
+    LISTS,
+    st.integers(0, 4),
+    st.integers(0, 3),
+    st.sampled_from(["int8", "uint16", "int32", "uint64"]),
+    st.sampled_from(LAYOUTS),
 )
-def test_lists_of_every_layout_sliced_and_in_chunks(docs: list[list[int]], start: int, cut: int, dtype: str, layout: str) -> None:
+def test_lists_of_every_layout_sliced_and_in_chunks(
+    docs: list[list[int]], start: int, cut: int, dtype: str, layout: str
+) -> None:
     """The last two: integers by a dictionary in lists, and a dictionary of lists."""
     value = getattr(pa, dtype)()
     if layout == "values":
@@ -77,7 +97,9 @@ def test_lists_of_every_layout_sliced_and_in_chunks(docs: list[list[int]], start
 def test_fixed_sizes(width: int, n: int, start: int, cut: int) -> None:
     docs = [[i * width + j for j in range(width)] for i in range(n)]
     items = pa.array(np.arange(n * width + 2, dtype=np.int16)).slice(0, n * width)
-    array = pa.FixedSizeListArray.from_arrays(items, width) if width else pa.array(docs, pa.list_(pa.int16(), 0))
+    array = (
+        pa.FixedSizeListArray.from_arrays(items, width) if width else pa.array(docs, pa.list_(pa.int16(), 0))
+    )
     for same in in_parts(array, start, cut):
         assert rows(as_documents(same)) == docs[start:]
     if width:
@@ -93,7 +115,8 @@ def test_list_views_in_any_order() -> None:
         assert rows(as_documents(array)) == array.to_pylist() == [[3, 4], [1, 2, 3], [], []]
         assert rows(as_documents(array.slice(1, 2))) == [[1, 2, 3], []]
         in_order = cls.from_arrays(pa.array([1, 3], index), pa.array([2, 1], index), items)
-        assert as_documents(in_order).values.ctypes.data == items.buffers()[1].address + 8  # then it is not copied
+        # then it is not copied
+        assert as_documents(in_order).values.ctypes.data == items.buffers()[1].address + 8
 
 
 def test_views_of_strings_in_several_buffers() -> None:
@@ -115,7 +138,10 @@ def test_binary_ascii_and_lists_of_int32_are_not_copied() -> None:
         array = pa.array([[1, 2], [], [3]], make(pa.int32()))
         for docs, at in ((array, 0), (array.slice(2), 8), (pa.chunked_array([array]), 0)):
             batch = Ragged.from_arrow(docs)
-            assert batch.values.ctypes.data == array.values.buffers()[1].address + at and not batch.values.flags.writeable
+            assert (
+                batch.values.ctypes.data == array.values.buffers()[1].address + at
+                and not batch.values.flags.writeable
+            )
             assert batch.to_lists() == docs.to_pylist()
 
 
@@ -126,7 +152,9 @@ def test_what_was_shared_outlives_its_producer() -> None:
     for _ in range(5):
         views.append(Ragged.from_arrow(pa.array([list(range(1000))] * 100, pa.large_list(pa.int32())))[3:][0])
     gc.collect()
-    assert pa.total_allocated_bytes() - before >= 5 * 400_000 and all(view.tolist() == [*range(1000)] for view in views)
+    assert pa.total_allocated_bytes() - before >= 5 * 400_000 and all(
+        view.tolist() == [*range(1000)] for view in views
+    )
     views.clear()
     del _
     gc.collect()
@@ -141,7 +169,8 @@ def test_null_documents_are_refused_or_empty(layout: str, start: int) -> None:
     if layout == "fixed":
         array = pa.array(docs, pa.list_(pa.int32(), 2))
     elif layout == "dictionary":
-        held = pa.array([*docs[:10], *docs[10:]], pa.list_(pa.int32()))  # a null of the dictionary, and two of the indices
+        # a null of the dictionary, and two of the indices
+        held = pa.array([*docs[:10], *docs[10:]], pa.list_(pa.int32()))
         at = [None if i in (4, 17) else i for i in range(20)]
         array = pa.DictionaryArray.from_arrays(pa.array(at, pa.int8()), held)
     else:
@@ -149,10 +178,21 @@ def test_null_documents_are_refused_or_empty(layout: str, start: int) -> None:
     part = array.slice(start)
     first = next(i for i, doc in enumerate(docs[start:]) if doc is None)
     for docs_given in (part, pa.chunked_array([part.slice(0, 2), part.slice(2)])):
-        refuses(ValueError, f"^docs: document {first} is null; drop or fill nulls first$", as_documents, docs_given)
-        refuses(ValueError, f"^array: document {first} is null; .* pass nulls='empty'$", Ragged.from_arrow, docs_given)
+        refuses(
+            ValueError,
+            f"^docs: document {first} is null; drop or fill nulls first$",
+            as_documents,
+            docs_given,
+        )
+        refuses(
+            ValueError,
+            f"^array: document {first} is null; .* pass nulls='empty'$",
+            Ragged.from_arrow,
+            docs_given,
+        )
         assert Ragged.from_arrow(docs_given, nulls="empty").to_lists() == [doc or [] for doc in docs[start:]]
-    assert Ragged.from_arrow(array.slice(10, 5)).to_lists() == docs[10:15]  # without nulls, in an array that has some
+    # without nulls, in an array that has some
+    assert Ragged.from_arrow(array.slice(10, 5)).to_lists() == docs[10:15]
 
 
 def test_a_null_list_may_hold_values() -> None:
@@ -184,15 +224,25 @@ def test_nulls_inside_are_refused(chunks: bool) -> None:
 @each("kind", ["string", "large_string", "string_view", "binary_view", "dictionary"])
 @each("texts", [["a", None], [None], ["a" * 20, "b", None, "c" * 30]])
 def test_texts_that_are_null_are_refused(texts: list[Any], kind: str) -> None:
-    array = pa.array(texts, pa.string()).dictionary_encode() if kind == "dictionary" else pa.array(texts, getattr(pa, kind)())
+    array = (
+        pa.array(texts, pa.string()).dictionary_encode()
+        if kind == "dictionary"
+        else pa.array(texts, getattr(pa, kind)())
+    )
     for read in (as_documents, utf8_documents):
-        refuses(ValueError, rf"docs: document {texts.index(None)} is null; drop or fill nulls first", read, array)
+        refuses(
+            ValueError, rf"docs: document {texts.index(None)} is null; drop or fill nulls first", read, array
+        )
     given = arrow.read_arrow(array, "docs", "empty")
     assert given.values.tobytes() == "".join(text or "" for text in texts).encode()
 
 
 def test_arrays_of_nothing_but_nulls() -> None:
-    assert rows(as_documents(pa.array([], pa.null()))) == rows(as_documents(pa.chunked_array([], pa.null()))) == []
+    assert (
+        rows(as_documents(pa.array([], pa.null())))
+        == rows(as_documents(pa.chunked_array([], pa.null())))
+        == []
+    )
     assert rows(as_documents(pa.array([[], []]))) == [[], []]  # lists of nulls without any
     refuses(ValueError, "document 0 is null", lambda: as_documents(pa.array([None, None])))
     refuses(ValueError, "document 1, position 0 is null", lambda: as_documents(pa.array([[], [None]])))
@@ -216,21 +266,42 @@ def test_one_document() -> None:
     one = pa.array([1, 2])
     for docs in (one, pa.chunked_array([[1], [2]]), pa.array([0, 1, 2]).slice(1), one.dictionary_encode()):
         assert rows(as_document(docs)) == rows(as_documents(docs)) == [[1, 2]]
-        assert rows(as_documents([docs, [3]])) == [[1, 2], [3]] and rows(as_documents(docs, offsets=[0, 1, 2])) == [[1], [2]]
+        assert rows(as_documents([docs, [3]])) == [[1, 2], [3]] and rows(
+            as_documents(docs, offsets=[0, 1, 2])
+        ) == [[1], [2]]
     assert rows(as_documents(pa.chunked_array([], pa.int32()))) == [[]]
     for bad, what in (
         (pa.array([[1]]), "a column of lists of int64"),
         (pa.array(["a"]), "a column of strings"),
         (pa.table({"a": ["x"]}), "a table"),
     ):
-        refuses(TypeError, f"^doc: expected one document .* got .*, {what}; encode_batch takes several", as_document, bad)
+        refuses(
+            TypeError,
+            f"^doc: expected one document .* got .*, {what}; encode_batch takes several",
+            as_document,
+            bad,
+        )
     beyond = pa.array([1, 2**64 - 1], pa.uint64())
     for read in (as_document, as_documents):
         for docs, position in ((beyond, 1), (pa.chunked_array([beyond.slice(0, 1)] * 3 + [beyond]), 4)):
-            refuses(ValueError, f"^docs?: position {position}: expected an integer that fits int64, got 184467", read, docs)
+            refuses(
+                ValueError,
+                f"^docs?: position {position}: expected an integer that fits int64, got 184467",
+                read,
+                docs,
+            )
     lists = pa.array([[1], [], [5, 2**63]], pa.list_(pa.uint64()))
-    for docs, document in ((lists, 2), (lists.slice(1), 1), (pa.chunked_array([lists.slice(0, 1), lists.slice(1)]), 2)):
-        refuses(ValueError, f"document {document}, position 1: expected an integer that fits int64, got 9223", as_documents, docs)
+    for docs, document in (
+        (lists, 2),
+        (lists.slice(1), 1),
+        (pa.chunked_array([lists.slice(0, 1), lists.slice(1)]), 2),
+    ):
+        refuses(
+            ValueError,
+            f"document {document}, position 1: expected an integer that fits int64, got 9223",
+            as_documents,
+            docs,
+        )
 
 
 def test_other_types_are_refused() -> None:
@@ -243,33 +314,60 @@ def test_other_types_are_refused() -> None:
         (pa.chunked_array([pa.RunEndEncodedArray.from_arrays([2], [1])]), "run-end encoded"),
         (pa.array([0.5]).dictionary_encode(), "float64"),
     ]:  # fmt: skip
-        refuses(TypeError, f"^docs: expected lists of integers, strings or binary, got Arrow's {said}", as_documents, docs)
+        refuses(
+            TypeError,
+            f"^docs: expected lists of integers, strings or binary, got Arrow's {said}",
+            as_documents,
+            docs,
+        )
 
 
 def test_from_arrow_refuses() -> None:
     with pytest.raises(ValueError, match="nulls: expected 'raise' or 'empty', got 'drop'"):
         Ragged.from_arrow(pa.array([[1]]), nulls="drop")
-    refuses(TypeError, "array: expected what has __arrow_c_array__ or __arrow_c_stream__, got list", Ragged.from_arrow, [[1]])
+    refuses(
+        TypeError,
+        "array: expected what has __arrow_c_array__ or __arrow_c_stream__, got list",
+        Ragged.from_arrow,
+        [[1]],
+    )
     with pytest.raises(ValueError, match="array: document 1, position 1: 2147483648 does not fit int32"):
         Ragged.from_arrow(pa.array([[1], [2, 2**31]]))
-    for bad, what in ((pa.array(["a"]), "strings"), (pa.array([b"a"]), "binary"), (pa.array([1]), "a column of integers")):
+    for bad, what in (
+        (pa.array(["a"]), "strings"),
+        (pa.array([b"a"]), "binary"),
+        (pa.array([1]), "a column of integers"),
+    ):
         refuses(TypeError, f"array: expected lists of integers, got {what}", Ragged.from_arrow, bad)
 
 
 def test_strings_that_are_not_utf8() -> None:
     """Arrow does not look: an alphabet of bytes takes them, characters cannot be made of them."""
-    array = pa.Array.from_buffers(pa.string(), 2, [*pa.array(["ab", "c"]).buffers()[:2], pa.py_buffer(b"a\xffc")])
+    array = pa.Array.from_buffers(
+        pa.string(), 2, [*pa.array(["ab", "c"]).buffers()[:2], pa.py_buffer(b"a\xffc")]
+    )
     assert plain(utf8_documents(array))[1] == [0x61, 0xFF, 0x63]
     refuses(UnicodeDecodeError, "", as_documents, array)
 
 
 def test_dictionaries_without_chunks() -> None:
     for values in (pa.list_(pa.int64()), pa.list_(pa.int8(), 2), pa.string(), pa.binary(), pa.null()):
-        assert plain(as_documents(pa.chunked_array([], pa.dictionary(pa.int8(), values)))) == plain(as_documents([]))
+        assert plain(as_documents(pa.chunked_array([], pa.dictionary(pa.int8(), values)))) == plain(
+            as_documents([])
+        )
     assert rows(as_documents(pa.chunked_array([], pa.dictionary(pa.int8(), pa.int64())))) == [[]]
     no_table = pa.struct([("a", pa.int8()), ("b", pa.int8())])
-    for values, said in ((pa.list_(pa.string()), "lists of strings"), (pa.bool_(), "bool"), (no_table, "struct")):
-        refuses(TypeError, f"got Arrow's {said}", as_documents, pa.chunked_array([], pa.dictionary(pa.int8(), values)))
+    for values, said in (
+        (pa.list_(pa.string()), "lists of strings"),
+        (pa.bool_(), "bool"),
+        (no_table, "struct"),
+    ):
+        refuses(
+            TypeError,
+            f"got Arrow's {said}",
+            as_documents,
+            pa.chunked_array([], pa.dictionary(pa.int8(), values)),
+        )
 
 
 def test_a_stream_that_breaks() -> None:
@@ -281,14 +379,19 @@ def test_a_stream_that_breaks() -> None:
 
     with pytest.raises(ValueError, match="docs: the Arrow stream broke: .*the cable is out"):
         as_documents(pa.RecordBatchReader.from_batches(table.schema, parts()))
-    with pytest.raises(ValueError, match="docs: the Arrow stream broke: Input/output error"), arrow._broken("docs"):
+    with (
+        pytest.raises(ValueError, match="docs: the Arrow stream broke: Input/output error"),
+        arrow._broken("docs"),
+    ):
         raise type("Silent", (RuntimeError,), {"code": 5, "message": ""})
 
 
 def made(kind: Any, n: int, *buffers: Any, **options: Any) -> Any:
     """An array of buffers as they are; a list has one child."""
     held = [None if buffer is None else pa.py_buffer(np.asarray(buffer)) for buffer in buffers]
-    return pa.Array.from_buffers(kind, n, held, options.pop("null_count", 0), options.pop("offset", 0), **options)
+    return pa.Array.from_buffers(
+        kind, n, held, options.pop("null_count", 0), options.pop("offset", 0), **options
+    )
 
 
 def lists(cuts: Any, items: Any, n: int | None = None, bitmap: Any = None, **options: Any) -> Any:
@@ -316,17 +419,27 @@ def by_index(indices: Any, kind: Any, values: Any) -> Any:
 class Struct(ctypes.Structure):
     """ArrowArray of Arrow's C data interface."""
 
-    _numbers, _places = ("length", "null_count", "offset", "n_buffers", "n_children"), ("buffers", "children", "dictionary")
-    _fields_ = [*((name, ctypes.c_int64) for name in _numbers), *((name, ctypes.c_void_p) for name in _places)]
+    _numbers, _places = (
+        ("length", "null_count", "offset", "n_buffers", "n_children"),
+        ("buffers", "children", "dictionary"),
+    )
+    _fields_ = [
+        *((name, ctypes.c_int64) for name in _numbers),
+        *((name, ctypes.c_void_p) for name in _places),
+    ]
 
 
-_pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(("PyCapsule_GetPointer", ctypes.pythonapi))
+_pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(
+    ("PyCapsule_GetPointer", ctypes.pythonapi)
+)
 
 
 class Changed:
     """An array of pyarrow whose structs say something else: no buffers at these places, another length of its child, fields."""
 
-    def __init__(self, array: Any, form: bytes | None = None, null: Any = (), child: int | None = None, **fields: Any) -> None:
+    def __init__(
+        self, array: Any, form: bytes | None = None, null: Any = (), child: int | None = None, **fields: Any
+    ) -> None:
         self.capsules, self.form = array.__arrow_c_array__(), form
         struct = Struct.from_address(_pointer(self.capsules[1], b"arrow_array"))
         for i in null:
@@ -361,17 +474,30 @@ def test_bitmaps_begin_at_the_offset(count: int) -> None:
     bitmap = np.array([0b11101111, 0b11111011], np.uint8)  # elements 4 and 10 are null
     some = lists(range(13), range(12), 9, bitmap, offset=3, null_count=count)
     refuses(ValueError, "document 1 is null", as_documents, some)
-    assert Ragged.from_arrow(some, nulls="empty").to_lists() == [[i] if i not in (4, 10) else [] for i in range(3, 12)]
-    assert rows(as_documents(lists(range(13), range(12), 5, bitmap, offset=5, null_count=-1))) == [[5], [6], [7], [8], [9]]
+    assert Ragged.from_arrow(some, nulls="empty").to_lists() == [
+        [i] if i not in (4, 10) else [] for i in range(3, 12)
+    ]
+    assert rows(as_documents(lists(range(13), range(12), 5, bitmap, offset=5, null_count=-1))) == [
+        [5],
+        [6],
+        [7],
+        [8],
+        [9],
+    ]
     none = lists(range(13), range(12), None, np.zeros(2, np.uint8), null_count=0)
     assert len(rows(as_documents(none))) == 12  # none is null, whatever the bitmap says
-    items = made(pa.int32(), 4, np.array([0b11011111], np.uint8), np.arange(8, dtype=np.int32), offset=3, null_count=-1)
+    items = made(
+        pa.int32(), 4, np.array([0b11011111], np.uint8), np.arange(8, dtype=np.int32), offset=3, null_count=-1
+    )
     refuses(ValueError, "document 1, position 0 is null", lambda: as_documents(lists([0, 2, 4], items)))
 
 
 def test_memory_that_is_not_aligned() -> None:
     raw = np.zeros(64, np.uint8)
-    raw[1:13], raw[33:57] = np.array([5, 6, 7], np.int32).view(np.uint8), np.array([0, 1, 3], np.int64).view(np.uint8)
+    raw[1:13], raw[33:57] = (
+        np.array([5, 6, 7], np.int32).view(np.uint8),
+        np.array([0, 1, 3], np.int64).view(np.uint8),
+    )
     items = made(pa.int32(), 3, None, raw[1:])
     found = as_documents(made(pa.large_list(pa.int32()), 2, None, raw[33:], children=[items]))
     assert rows(found) == [[5], [6, 7]] and found.values.flags.aligned and found.offsets.flags.aligned

@@ -39,7 +39,12 @@ def test_a_requested_schema_that_was_released_is_not_read() -> None:
     wanted = batch.__arrow_c_array__()[0]
     assert batch.__arrow_c_array__(wanted)
     pa.DataType._import_from_c_capsule(wanted)  # and released at once
-    refuses(ValueError, "requested_schema: what the capsule held was taken or released before", batch.__arrow_c_array__, wanted)
+    refuses(
+        ValueError,
+        "requested_schema: what the capsule held was taken or released before",
+        batch.__arrow_c_array__,
+        wanted,
+    )
     refuses(TypeError, "", batch.__arrow_c_array__, "int32")
 
 
@@ -69,7 +74,8 @@ def test_own_arrays_come_back() -> None:
     texts = ["low lower é", "", "lowest 低"]
     tok = BPE.for_text(262, pretokenizer="gpt2").fit(texts, progress=False)
     ids = tok.encode_batch(texts)
-    assert tok.decode_batch(ids.to_arrow()) == tok.decode_batch(Ragged.from_arrow(ids)) == texts  # read-only memory
+    # read-only memory
+    assert tok.decode_batch(ids.to_arrow()) == tok.decode_batch(Ragged.from_arrow(ids)) == texts
 
 
 def test_an_exception_on_its_way_is_kept() -> None:

@@ -75,7 +75,9 @@ def test_a_fit_of_counts_is_one_of_weighted_documents(
 
 @each("kind", KINDS)
 def test_saved_counts_are_loaded_and_fitted(kind: str, tmp_path: Path) -> None:
-    counts = count_documents([KINDS[kind](doc) for doc in ([0, 1, 0, 1], [], [2, 0, 1], [])], sample_weight=[2**40, 1, 5, 2])
+    counts = count_documents(
+        [KINDS[kind](doc) for doc in ([0, 1, 0, 1], [], [2, 0, 1], [])], sample_weight=[2**40, 1, 5, 2]
+    )
     counts.save(tmp_path / "counts.npz")
     assert plain(Counts.load(tmp_path / "counts.npz")) == plain(counts)
     tok = BPE(300, rules=FitRules(ties="first_seen"))
@@ -101,9 +103,12 @@ def test_counts_of_segments(tmp_path: Path) -> None:
     tok = BPE.for_text(260, pretokenizer="gpt2")
     made = Counts(count_documents([b"a b", b"a b", b"c"]).flat, np.array([2, 1]), are_segments=True)
     assert repr(made) == "Counts(2 distinct segments of 3, bytes)"
-    assert tok.fit(made, progress=False).decode(np.array([256, 257]), as_bytes=True) == b" ba b"  # gpt2 cuts before the space
+    # gpt2 cuts before the space
+    assert tok.fit(made, progress=False).decode(np.array([256, 257]), as_bytes=True) == b" ba b"
     whole = Counts(made.flat, made.weights)
-    assert made != whole and Counts.merge(made, made) == Counts(made.flat, 2 * made.weights, are_segments=True)
+    assert made != whole and Counts.merge(made, made) == Counts(
+        made.flat, 2 * made.weights, are_segments=True
+    )
     refuses(TypeError, "counts: expected documents or segments of documents, got both", lambda: made + whole)
     for counts in (made, whole):
         counts.save(tmp_path / "counts.npz")
@@ -123,7 +128,12 @@ def test_shares_are_powers_of_sizes(alpha: float) -> None:
 
 def test_sizes_and_alpha_out_of_range() -> None:
     for size in (0, -1, 2**62, 10**400, float("inf"), float("nan")):
-        refuses(ValueError, r"sizes\[1\]: expected at least 1 and less than 2\*\*62, got", Counts.language_weights, [1, size])
+        refuses(
+            ValueError,
+            r"sizes\[1\]: expected at least 1 and less than 2\*\*62, got",
+            Counts.language_weights,
+            [1, size],
+        )
     for sizes in ("ab", [True], [None]):
         refuses(TypeError, r"sizes\[0\]: expected a number", Counts.language_weights, sizes)
     refuses(TypeError, "alpha: expected a number, got 'a'", Counts.language_weights, [1], "a")

@@ -65,7 +65,9 @@ def test_frozen_and_unhashable() -> None:
 def test_lists_round_trip(lists: list[list[int]]) -> None:
     batch = Ragged.from_lists(lists)
     assert batch.values.dtype == np.int32 and batch.offsets.dtype == np.int64
-    assert batch.to_lists() == lists == [view.tolist() for view in batch] and batch.lengths.tolist() == list(map(len, lists))
+    assert batch.to_lists() == lists == [view.tolist() for view in batch] and batch.lengths.tolist() == list(
+        map(len, lists)
+    )
     assert batch == Ragged.from_lengths(batch.values, list(map(len, lists)))
     for clone in (pickle.loads(pickle.dumps(batch)), copy.deepcopy(batch)):
         assert clone == batch and clone is not batch
@@ -108,7 +110,9 @@ def test_equality_looks_at_documents_only() -> None:
 
 def test_compact_cuts_off_what_no_document_holds() -> None:
     whole = sliced().compact()
-    assert whole.values.tolist() == [2, 3] and whole.offsets.tolist() == [0, 2, 2] and whole.compact() is whole
+    assert (
+        whole.values.tolist() == [2, 3] and whole.offsets.tolist() == [0, 2, 2] and whole.compact() is whole
+    )
 
 
 def test_pickle_leaves_the_rest_behind() -> None:
@@ -127,17 +131,24 @@ def test_concat_joins_batches_in_new_memory() -> None:
 
 @given(LISTS, st.none() | st.integers(0, 6), INT32)
 @each("side, cut", itertools.product(["right", "left"], [True, "right", "left"]))
-def test_padding_and_cutting_at_either_side(lists: list[list[int]], length: int | None, fill: int, side: str, cut: Any) -> None:
+def test_padding_and_cutting_at_either_side(
+    lists: list[list[int]], length: int | None, fill: int, side: str, cut: Any
+) -> None:
     batch = Ragged.from_lists([[0], *lists])[1:]
     width = max(map(len, lists), default=0) if length is None else length
     kept = [doc[len(doc) - min(len(doc), width) :] if cut == "left" else doc[:width] for doc in lists]
     pads = [[fill] * (width - len(doc)) for doc in kept]
     expected, marks = (
         [doc + pad if side == "right" else pad + doc for doc, pad in zip(docs, fills, strict=True)]
-        for docs, fills in ((kept, pads), ([[1] * len(doc) for doc in kept], [[0] * len(pad) for pad in pads]))
+        for docs, fills in (
+            (kept, pads),
+            ([[1] * len(doc) for doc in kept], [[0] * len(pad) for pad in pads]),
+        )
     )
     matrix, mask = batch.to_padded(fill, length, side=side, truncate=cut, return_mask=True)  # type: ignore[call-overload]
-    assert matrix.dtype == np.int32 and mask.dtype == bool and matrix.shape == mask.shape == (len(lists), width)
+    assert (
+        matrix.dtype == np.int32 and mask.dtype == bool and matrix.shape == mask.shape == (len(lists), width)
+    )
     assert matrix.tolist() == expected and mask.astype(int).tolist() == marks
 
 
@@ -208,7 +219,12 @@ USES: dict[str, Callable[[Any], Any]] = {
 @each("lists", [[[1, 2], [3, 4]], [[1, 2], [3]]])
 def test_what_is_done_to_arrays_is_refused_with_the_way_on(lists: list[list[int]]) -> None:
     batch = Ragged.from_lists(lists)
-    assert np.array_equal(batch, batch[:]) and not np.array_equal(batch, batch[:1]) and batch.tolist() == lists and bool(batch)
+    assert (
+        np.array_equal(batch, batch[:])
+        and not np.array_equal(batch, batch[:1])
+        and batch.tolist() == lists
+        and bool(batch)
+    )
     for name, use in USES.items():
         with pytest.raises((TypeError, AttributeError), match="work on ids.values") as caught:
             use(batch)

@@ -15,7 +15,14 @@ from tables import each, refuses
 from ubpe_numba import BPE
 from ubpe_numba.documents import read as border
 from ubpe_numba.documents.ragged import Ragged
-from ubpe_numba.documents.read import Documents, as_document, as_documents, code_points, text_of, utf8_documents
+from ubpe_numba.documents.read import (
+    Documents,
+    as_document,
+    as_documents,
+    code_points,
+    text_of,
+    utf8_documents,
+)
 
 INT64 = st.integers(-(2**63), 2**63 - 1)
 TEXT = st.text(st.characters(), max_size=5) | st.just("\ud800\udc00 \U0010ffff\0")
@@ -93,7 +100,10 @@ def test_read_only_offsets_are_copied() -> None:
 @each("cuts", [[0, 0, 3], (0, 0, 3), np.array([0, 0, 3], np.uint8), np.array([0, 0, 3], ">u8")])
 def test_flat_with_offsets(cuts: Any) -> None:
     assert rows(as_documents(np.arange(3), offsets=cuts)) == [[], [0, 1, 2]]
-    assert rows(as_documents([0, 1, 2], offsets=cuts)) == [[], [0, 1, 2]] and as_documents("abc", offsets=cuts).kind == "str"
+    assert (
+        rows(as_documents([0, 1, 2], offsets=cuts)) == [[], [0, 1, 2]]
+        and as_documents("abc", offsets=cuts).kind == "str"
+    )
     borders = "\x7f\x80\u07ff\u0800\uffff\U00010000"
     assert rows(utf8_documents(borders, offsets=range(7))) == [[*char.encode()] for char in borders]
 
@@ -117,7 +127,9 @@ def test_what_numpy_takes_for_arrays() -> None:
 @given(st.lists(TEXT, max_size=5))
 def test_str_becomes_code_points(texts: list[str]) -> None:
     documents = as_documents(texts)
-    assert rows(documents) == [list(map(ord, text)) for text in texts] and documents.kind == ("str" if texts else "int")
+    assert rows(documents) == [list(map(ord, text)) for text in texts] and documents.kind == (
+        "str" if texts else "int"
+    )
     for text in texts:
         one = as_document(text)
         assert one.kind == "str" and one.values.dtype == np.uint32 and rows(one) == rows(as_documents(text))
@@ -128,7 +140,11 @@ def test_str_becomes_code_points(texts: list[str]) -> None:
 def test_bytes_become_their_values(texts: list[bytes]) -> None:
     for change in (bytes, bytearray, memoryview):
         documents = as_documents(list(map(change, texts)))
-        assert rows(documents) == list(map(list, texts)) and documents.kind == "bytes" and documents.values.dtype == np.uint8
+        assert (
+            rows(documents) == list(map(list, texts))
+            and documents.kind == "bytes"
+            and documents.values.dtype == np.uint8
+        )
         for text in texts:
             assert rows(as_document(change(text))) == rows(as_documents(change(text))) == [list(text)]
     backwards = [memoryview(text)[::-1] for text in texts]
@@ -137,10 +153,20 @@ def test_bytes_become_their_values(texts: list[bytes]) -> None:
 
 
 def test_name_of_the_argument() -> None:
-    refuses(TypeError, "^corpus: expected documents, got a flat tuple .* list .*corpus", as_documents, (1,), name="corpus")
+    refuses(
+        TypeError,
+        "^corpus: expected documents, got a flat tuple .* list .*corpus",
+        as_documents,
+        (1,),
+        name="corpus",
+    )
     refuses(TypeError, "^x, position 0: ", as_document, [None], name="x")
     frame = type("Frame", (list,), {"__dataframe__": lambda self: None})
-    refuses(TypeError, "docs: expected a sequence of documents .* got Frame", lambda: as_documents(frame(["column"])))
+    refuses(
+        TypeError,
+        "docs: expected a sequence of documents .* got Frame",
+        lambda: as_documents(frame(["column"])),
+    )
 
 
 class Strand:
@@ -166,11 +192,23 @@ def test_objects_with_bytes_are_documents() -> None:
     for docs in (strands, iter(strands), [b"GAT", strands[1], bytearray(b"C")]):
         found = as_documents(docs)
         assert found.kind == "bytes" and rows(found) == [[71, 65, 84], [], [67]]
-    assert rows(as_documents(strands[0])) == rows(as_document(strands[0])) == rows(as_documents([strands[0]])) == [[71, 65, 84]]
+    assert (
+        rows(as_documents(strands[0]))
+        == rows(as_document(strands[0]))
+        == rows(as_documents([strands[0]]))
+        == [[71, 65, 84]]
+    )
     assert rows(utf8_documents(["é", strands[0]])) == [[0xC3, 0xA9], [71, 65, 84]]
-    with pytest.raises(TypeError, match=r"docs: document 1: Strand gives no bytes: the sequence is not known"):
+    with pytest.raises(
+        TypeError, match=r"docs: document 1: Strand gives no bytes: the sequence is not known"
+    ):
         as_documents([strands[0], Strand(None)])
-    refuses(TypeError, r"one kind, got bytes \(document 0\) and integers \(document 1\)", as_documents, [strands[0], [1]])
+    refuses(
+        TypeError,
+        r"one kind, got bytes \(document 0\) and integers \(document 1\)",
+        as_documents,
+        [strands[0], [1]],
+    )
 
 
 def test_too_little_memory_for_bytes_is_a_memory_error(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -261,4 +299,7 @@ def test_a_stream_is_held_once_and_narrow() -> None:
     tracemalloc.stop()
     assert documents.values.size == n and documents.values.dtype == np.uint8
     assert peak < 2 * n + 16 * border._BATCH_SYMBOLS  # of a batch there are the arrays, joined
-    assert BPE(140).fit(iter(texts), progress=False).fingerprint == BPE(140).fit(texts, progress=False).fingerprint
+    assert (
+        BPE(140).fit(iter(texts), progress=False).fingerprint
+        == BPE(140).fit(texts, progress=False).fingerprint
+    )

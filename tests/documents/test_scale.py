@@ -40,7 +40,9 @@ def integers(draw: st.DrawFn) -> np.ndarray:
     base = draw(st.integers(int(info.min), int(info.max) - 50))
     near = st.integers(base, base + 49)
     anywhere = st.integers(int(info.min), int(info.max)) | st.sampled_from([int(info.min), int(info.max)])
-    return np.array(draw(st.lists(draw(st.sampled_from([near, anywhere])), min_size=1, max_size=30)), info.dtype)
+    return np.array(
+        draw(st.lists(draw(st.sampled_from([near, anywhere])), min_size=1, max_size=30)), info.dtype
+    )
 
 
 def assert_within_bounds(signal: np.ndarray, symbols: np.ndarray, scale: Scale) -> None:
@@ -73,14 +75,19 @@ def test_steps_of_floats(samples: list[float], step: float) -> None:
 @example(np.array([2**62, 2**62 + 1, 2**62 + 2]), None)
 def test_integers_are_cut_exactly_by_integer_steps(signal: np.ndarray, data: st.DataObject | None) -> None:
     span = int(signal.max()) - int(signal.min())
-    assert_by_steps(signal, 1 if data is None else data.draw(st.integers(max(1, span >> 30), max(2, span * 2))))
+    assert_by_steps(
+        signal, 1 if data is None else data.draw(st.integers(max(1, span >> 30), max(2, span * 2)))
+    )
 
 
 @each("dtype", ["int64", "uint64"])
 @each("step", [2**52 - 1, 2**52, 3 * 2**60, 2**63 - 1, 2**63, 2**63 + 1, 2**64 - 1, 2**64, 2**64 + 1, 2**65])
 def test_integers_and_steps_of_the_extremes(dtype: str, step: int) -> None:
     info, half = np.iinfo(dtype), step // 2
-    places = [sign * (n * half + d) for sign in (1, -1) for n in (0, 1, 2, 3, 5) for d in (-1, 0, 1)] + [info.min, info.max]
+    places = [sign * (n * half + d) for sign in (1, -1) for n in (0, 1, 2, 3, 5) for d in (-1, 0, 1)] + [
+        info.min,
+        info.max,
+    ]
     assert_by_steps(np.array([x for x in places if info.min <= x <= info.max], dtype), step)
 
 
@@ -94,7 +101,9 @@ def test_equal_levels(signal: np.ndarray, n: int) -> None:
     symbols, scale = quantize(signal, levels=n)
     low, high = signal.min().item(), signal.max().item()
     assert symbols.tolist() == [level_of_equal(x, low, high, n) for x in signal.tolist()]
-    assert scale.n_symbols == n and (low < high or scale.inverse_transform(symbols).tolist() == [float(low)] * signal.size)
+    assert scale.n_symbols == n and (
+        low < high or scale.inverse_transform(symbols).tolist() == [float(low)] * signal.size
+    )
     assert_within_bounds(signal, symbols, scale)
 
 
@@ -112,7 +121,8 @@ def test_mu_levels_of_floats(samples: list[float], n: int, mu: float) -> None:
     if peak < 1e-300:
         return
     for x, symbol in zip(samples, symbols.tolist(), strict=True):
-        position = position_by_mu(x, peak, mu) * n  # on a border the reference's rounding decides: both levels are right
+        # on a border the reference's rounding decides: both levels are right
+        position = position_by_mu(x, peak, mu) * n
         assert symbol <= position + 1e-6 and (position - 1e-6 <= symbol + 1)
 
 
@@ -125,21 +135,31 @@ def test_mu_borders_are_symmetric_and_those_of_the_formula() -> None:
         assert_within_bounds(signal, symbols, scale)
     for n in (1, 2, 3, 16, 255, 256, 65536):
         borders = mu_borders(n, 255.0)
-        assert borders.size == n + 1 and (np.diff(borders) > 0).all() and np.array_equal(borders, -borders[::-1])
+        assert (
+            borders.size == n + 1 and (np.diff(borders) > 0).all() and np.array_equal(borders, -borders[::-1])
+        )
         y = np.linspace(-1, 1, n + 1)
-        np.testing.assert_allclose(borders, np.sign(y) * np.expm1(np.abs(y) * np.log(256)) / 255, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(
+            borders, np.sign(y) * np.expm1(np.abs(y) * np.log(256)) / 255, rtol=1e-9, atol=1e-12
+        )
     ratio = np.diff(mu_borders(4096, 255.0))
     assert ratio.max() / ratio.min() == pytest.approx(256, rel=0.01)  # as the documentation says
 
 
 @given(FLOATS, st.sampled_from(["step", "levels", "mu"]))
 def test_order_is_kept_and_middles_are_cut_to_their_own_level(samples: list[float], way: str) -> None:
-    options: dict[str, Any] = {"step": {"step": 1e4}, "levels": {"levels": 77}, "mu": {"law": "mu", "levels": 77}}[way]
+    options: dict[str, Any] = {
+        "step": {"step": 1e4},
+        "levels": {"levels": 77},
+        "mu": {"law": "mu", "levels": 77},
+    }[way]
     assume(max(samples) - min(samples) > 1.0)
     symbols, scale = quantize(sorted(samples), **options)
     assert (np.diff(symbols) >= 0).all()
     middles = scale.inverse_transform(np.arange(scale.n_symbols))
-    assert (np.diff(middles) > 0).all() and changed(scale, clip=True).transform(middles).tolist() == list(range(scale.n_symbols))
+    assert (np.diff(middles) > 0).all() and changed(scale, clip=True).transform(middles).tolist() == list(
+        range(scale.n_symbols)
+    )
 
 
 @given(st.lists(st.integers(-(2**52), 2**52), min_size=1, max_size=20), st.integers(2**24, 2**40))
@@ -148,7 +168,8 @@ def test_floats_and_integers_of_one_value_have_one_symbol(samples: list[int], st
     assert scale.transform(np.array(samples, np.float64)).tolist() == symbols.tolist()
     small = np.array([1, 2], np.uint8)  # another type than the scale was learned on
     assert np.array_equal(
-        changed(scale, clip=True).transform(small), changed(scale, clip=True).transform(small.astype(np.float32))
+        changed(scale, clip=True).transform(small),
+        changed(scale, clip=True).transform(small.astype(np.float32)),
     )
 
 
@@ -158,7 +179,12 @@ def test_blocks_of_a_long_signal_are_one(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(scales, "_CHUNK", 7)
     assert np.array_equal(scale.transform(signal), whole)
     signal[500, 1] = np.nan
-    refuses(ValueError, "signal: channel 1, position 500: expected a finite number, got nan", scale.transform, signal)
+    refuses(
+        ValueError,
+        "signal: channel 1, position 500: expected a finite number, got nan",
+        scale.transform,
+        signal,
+    )
 
 
 @each("dtype", ["<i2", ">i2", "<f4", ">f4", "<f8", ">f8", "f2", ">u8"])
@@ -166,7 +192,11 @@ def test_layouts_and_byte_orders(dtype: str) -> None:
     signal = np.arange(24).reshape(8, 3)
     symbols, scale = quantize(signal, step=2)
     assert symbols.shape == (8, 3) and scale.n_channels == 3
-    for other in (signal.astype(dtype), np.asfortranarray(signal.astype(dtype)), np.repeat(signal, 2, axis=0).astype(dtype)[::2]):
+    for other in (
+        signal.astype(dtype),
+        np.asfortranarray(signal.astype(dtype)),
+        np.repeat(signal, 2, axis=0).astype(dtype)[::2],
+    ):
         before = other.copy()
         assert np.array_equal(scale.transform(other), symbols) and np.array_equal(other, before)
     assert np.array_equal(quantize(signal.tolist(), step=2)[0], symbols)
@@ -192,8 +222,15 @@ def test_samples_outside_are_clipped_or_named() -> None:
     assert changed(two, clip=True).transform([[0, -3], [99, 20]]).tolist() == [[0, 0], [2, 4]]
     assert quantize([0, 2], levels=2, low=1, high=2, clip=True)[0].tolist() == [0, 1]
     for far in (1e308, -1e308, np.iinfo(np.int64).min, np.iinfo(np.uint64).max):
-        for any_scale in (scale, quantize([0, 1], law="mu")[1], quantize([0.0, 1.0], step=1e-3)[1], quantize([0, 9], step=3)[1]):
-            assert changed(any_scale, clip=True).transform(np.array([far]))[0] == (any_scale.n_symbols - 1 if far > 0 else 0)
+        for any_scale in (
+            scale,
+            quantize([0, 1], law="mu")[1],
+            quantize([0.0, 1.0], step=1e-3)[1],
+            quantize([0, 9], step=3)[1],
+        ):
+            assert changed(any_scale, clip=True).transform(np.array([far]))[0] == (
+                any_scale.n_symbols - 1 if far > 0 else 0
+            )
 
 
 def test_either_end_of_a_mu_scale_says_both_and_signals_may_be_empty() -> None:
@@ -224,7 +261,9 @@ def test_a_scale_is_kept_as_json(scale: Scale) -> None:
 @each("n_channels", [0, 2])
 def test_recordings_have_the_scale_of_all_together(n_channels: int) -> None:
     rng = np.random.default_rng(n_channels)
-    recordings = [np.cumsum(rng.normal(size=(n, n_channels) if n_channels else n), axis=0) for n in (30, 50, 20)]
+    recordings = [
+        np.cumsum(rng.normal(size=(n, n_channels) if n_channels else n), axis=0) for n in (30, 50, 20)
+    ]
     for options in ({"step": 0.5}, {"levels": 7}, {"law": "mu"}):
         symbols, scale = quantize(recordings, **options)
         whole, same = quantize(np.concatenate(recordings), **options)
@@ -239,17 +278,36 @@ def test_recordings_in_every_form(tmp_path: pathlib.Path) -> None:
     mapped[:] = np.concatenate(rows)
     objects = np.empty(3, object)
     objects[:] = [np.array(row) for row in rows]
-    forms: list[Any] = [rows, tuple(rows), Ragged.from_lists(rows), objects, [mapped[:4], mapped[4:6], mapped[6:]]]
+    forms: list[Any] = [
+        rows,
+        tuple(rows),
+        Ragged.from_lists(rows),
+        objects,
+        [mapped[:4], mapped[4:6], mapped[6:]],
+    ]
     pandas, pyarrow = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
     forms += [pandas.Series(rows), pyarrow.array(rows), pyarrow.chunked_array([rows[:1], rows[1:]])]
     for form in forms:
-        assert Scale(step=3).fit(form).state() == scale.state() and [part.tolist() for part in scale.transform(form)] == expected
+        assert (
+            Scale(step=3).fit(form).state() == scale.state()
+            and [part.tolist() for part in scale.transform(form)] == expected
+        )
     for form in (mapped, pandas.Series(mapped), pyarrow.array(mapped)):
         assert scale.transform(form).tolist() == np.concatenate(expected).tolist()
     assert quantize(pandas.DataFrame({"a": [1, 2], "b": [5, 9]}), step=1)[0].tolist() == [[0, 0], [1, 4]]
     for gap in (pandas.Series([1, None]), pyarrow.array([1.0, None]), [1.0, np.nan]):
-        refuses(ValueError, "position 1: expected a finite number, got nan; drop or fill .*: gaps=True", scale.transform, gap)
-    refuses(ValueError, "signal: recording 1: position 0: expected a finite number", scale.transform, [[1.0, 2.0], [np.nan]])
+        refuses(
+            ValueError,
+            "position 1: expected a finite number, got nan; drop or fill .*: gaps=True",
+            scale.transform,
+            gap,
+        )
+    refuses(
+        ValueError,
+        "signal: recording 1: position 0: expected a finite number",
+        scale.transform,
+        [[1.0, 2.0], [np.nan]],
+    )
 
 
 @given(integers() | FLOATS.map(np.array), st.integers(0, 2**32))
@@ -271,7 +329,11 @@ def test_gaps_have_the_last_symbol_and_are_nan_again(signal: np.ndarray, seed: i
         back = without.inverse_transform(changed(without, clip=True).transform(both))
         assert np.array_equal(scale.inverse_transform(symbols), np.where(mask, np.nan, back), equal_nan=True)
         parts, one = quantize([form, form[::-1]], levels=9, channels=channels, gaps=True)
-        assert one.state() == scale.state() and np.array_equal(parts[0], symbols) and np.array_equal(parts[1], symbols[::-1])
+        assert (
+            one.state() == scale.state()
+            and np.array_equal(parts[0], symbols)
+            and np.array_equal(parts[1], symbols[::-1])
+        )
 
 
 def test_rounding_is_that_of_the_largest_number_on_the_scale() -> None:
@@ -290,7 +352,8 @@ def bad(at: tuple[int, int], value: float, dtype: str) -> np.ndarray:
     return signal
 
 
-assert Scale.from_state({name: value for name, value in STATE.items() if name != "gaps"}).state() == STATE  # older ones
+# older ones
+assert Scale.from_state({name: value for name, value in STATE.items() if name != "gaps"}).state() == STATE
 
 
 def kept(**change: Any) -> Any:
@@ -365,4 +428,5 @@ def test_what_is_refused(error: type[Exception], rows: list[tuple[Any, str]]) ->
     if np.dtype(np.longdouble).itemsize > 8:
         refuses(TypeError, "at most 64 bits", quantize, np.ones(2, np.longdouble), step=1)
     assert quantize(np.ma.array([1, 2]), levels=2)[0].tolist() == [0, 1]  # none of these is masked
-    assert quantize([0, 12], step=6)[1].transform([-3, -2, 14, 15]).tolist() == [0, 0, 2, 2]  # halves go to even multiples
+    # halves go to even multiples
+    assert quantize([0, 12], step=6)[1].transform([-3, -2, 14, 15]).tolist() == [0, 0, 2, 2]

@@ -47,7 +47,10 @@ ANY = BPE.for_text(320, pretokenizer="cl100k", special_tokens=[END]).fit(TEXT * 
 
 def test_surrogates_are_encoded_and_decoded_where_asked_for() -> None:
     assert ANY.encode("\ud800").tolist() == [0xED, 0xA0, 0x80]
-    assert ANY.decode([0xED, 0xA0, 0x80], errors="surrogatepass") == "\ud800" and ANY.decode([0xED, 0xA0, 0x80]) == "\ufffd" * 3
+    assert (
+        ANY.decode([0xED, 0xA0, 0x80], errors="surrogatepass") == "\ud800"
+        and ANY.decode([0xED, 0xA0, 0x80]) == "\ufffd" * 3
+    )
     refuses(UnicodeDecodeError, "", ANY.decode, [0xFF], errors="strict")
 
 

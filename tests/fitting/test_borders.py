@@ -30,12 +30,20 @@ def plain_left_of(shards: list[Plain], k: int) -> int:
     return -1
 
 
-@given(st.lists(st.builds(Plain, st.lists(st.sampled_from([[], [], [1], [2, 3]]), max_size=2), st.booleans()), min_size=1))
+@given(
+    st.lists(
+        st.builds(Plain, st.lists(st.sampled_from([[], [], [1], [2, 3]]), max_size=2), st.booleans()),
+        min_size=1,
+    )
+)
 @example([Plain([[1, 2]], False), Plain([[3, 4]], True)])
 @example([Plain([[1]], False), Plain([[]], True), Plain([[]], True), Plain([[1]], True)])
 def test_left_neighbours(plain: list[Plain]) -> None:
     # a token is the last of its shard only where it ends the last segment
-    plain = [p if not p.segments or p.segments[-1] or len(p.segments) == 1 else Plain(p.segments[:1], p.joined) for p in plain]
+    plain = [
+        p if not p.segments or p.segments[-1] or len(p.segments) == 1 else Plain(p.segments[:1], p.joined)
+        for p in plain
+    ]
     plain = [p if len(p.segments) < 2 or p.segments[0] else Plain(p.segments[1:], p.joined) for p in plain]
     k = len(plain)
     shards = allocate_shards(np.zeros(k, np.int64), np.ones(k, np.int64), 1.0, 1, 1, 1)

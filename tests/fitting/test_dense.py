@@ -50,12 +50,23 @@ def drawn(seed: int, size: int, nature: str, n: int, n_documents: int) -> tuple[
 
 
 def learned(
-    way: Way | None, docs: np.ndarray, offsets: np.ndarray, segments: bool, size: int, rules: FitRules, n_tokens: int
+    way: Way | None,
+    docs: np.ndarray,
+    offsets: np.ndarray,
+    segments: bool,
+    size: int,
+    rules: FitRules,
+    n_tokens: int,
 ) -> list[Any]:
-    """All that a fit leaves; without a way, without a dense phase. Nothing if a limit of memory is too low."""
+    """All that a fit leaves; without a way, without a dense phase.
+
+    Nothing if a limit of memory is too low.
+    """
     threads, shards, limit = (1, None, None) if way is None else way[4:]
     limit = None if limit is None else limit * docs.size + 60 * offsets.size + 8 * (size + 2) ** 2
-    settings = fitting.Settings(n_tokens, 1, rules, threads, rules.max_token_length or 2**62, None if limit else shards, limit)
+    settings = fitting.Settings(
+        n_tokens, 1, rules, threads, rules.max_token_length or 2**62, None if limit else shards, limit
+    )
     with pytest.MonkeyPatch.context() as patch:
         for name, value in NO_TABLES.items():
             patch.setattr(memory, name, value)
@@ -93,7 +104,8 @@ def test_the_largest_ids_of_narrow_cells() -> None:
     docs = np.random.default_rng(0).choice([0, 1, 2, size - 2, size - 1], (3, 400))
     settings = fitting.Settings(text_cells.NARROW, 1, FitRules(), 2, n_shards=2)
     narrow, wide = (
-        fitting.loop_of(as_corpus(docs), Alphabet.dense(size), settings, cell=cell).run(None) for cell in (np.int16, np.int32)
+        fitting.loop_of(as_corpus(docs), Alphabet.dense(size), settings, cell=cell).run(None)
+        for cell in (np.int16, np.int32)
     )
     assert narrow.lengths.size == text_cells.NARROW
     assert [np.asarray(x).tolist() for x in narrow] == [np.asarray(x).tolist() for x in wide]
@@ -106,7 +118,9 @@ def test_a_large_fit_sweeps(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = BPE(150, alphabet=4).fit(docs, offsets=offsets, progress=False)
     swept: Any = []
     merge = dense.DenseText.merge
-    monkeypatch.setattr(dense.DenseText, "merge", lambda self, batch: merge(self, swept.extend(batch) or batch))
+    monkeypatch.setattr(
+        dense.DenseText, "merge", lambda self, batch: merge(self, swept.extend(batch) or batch)
+    )
     monkeypatch.setattr(fitting, "SWEPT", 1000)
     shown: Any = []
     monkeypatch.setattr(Progress, "update", lambda _, done, count: shown.append((done, count)))
@@ -114,7 +128,11 @@ def test_a_large_fit_sweeps(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(shown) > 4 and shown == sorted(shown) and shown[0][0] < 60
     assert [count for _, count in shown] == [one.history_.counts[done - 5] for done, _ in shown]
     assert one.history_.lengths.tolist() == whole.history_.lengths.tolist()
-    part = BPE(60, alphabet=4).fit(docs, offsets=offsets, progress=False).fit_more(docs, 150, offsets=offsets, progress=False)
+    part = (
+        BPE(60, alphabet=4)
+        .fit(docs, offsets=offsets, progress=False)
+        .fit_more(docs, 150, offsets=offsets, progress=False)
+    )
     assert part.fingerprint == whole.fingerprint and len(swept) > 100
     limited = BPE(150, alphabet=4).fit(docs, offsets=offsets, memory_limit=10_500_000, progress=False)
     assert limited.fingerprint == whole.fingerprint

@@ -9,7 +9,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from fit_cases import CLASSES, LENGTHS, NO_TABLES, TIES, check_history, in_package, large_corpus, make, marked, merges
+from fit_cases import (
+    CLASSES,
+    LENGTHS,
+    NO_TABLES,
+    TIES,
+    check_history,
+    in_package,
+    large_corpus,
+    make,
+    marked,
+    merges,
+)
 from hypothesis import example, given, strategies as st
 from processes import python
 from reference import fit as reference
@@ -36,8 +47,10 @@ class Way(NamedTuple):
     dense: int = 1024  # tokens that are counted in a dense table
     batch: int = fitting._SMALL  # occurrences that are merged at once
     most: int = fitting._FEW_PAIRS  # pairs that are kept
-    first: int = 10**9  # merges after which the fit is continued by another call, in the middle of a round too
-    shared_above: int = rounds.PARALLEL_ABOVE  # visits of a batch; of 0, shards deal their neighbours in every one
+    # merges after which the fit is continued by another call, in the middle of a round too
+    first: int = 10**9
+    # visits of a batch; of 0, shards deal their neighbours in every one
+    shared_above: int = rounds.PARALLEL_ABOVE
     positions: float = shards._POSITIONS  # room for them
     one_epoch: int = fitting._ONE_EPOCH
     budget: int = shards.BUDGET  # the kernel may return to Python after any round
@@ -54,7 +67,13 @@ def made_so(way: Way) -> Iterator[None]:
         patch.setattr(fitting, "_FEW_PAIRS", way.most)
         patch.setattr(text_cells, "DENSE", way.dense)
         patch.setattr(rounds, "PARALLEL_ABOVE", way.shared_above)
-        sizes = {"_NEAR": way.near, "_LARGE": 0, "_SHORT": 1, "_POSITIONS": way.positions, "BUDGET": way.budget}
+        sizes = {
+            "_NEAR": way.near,
+            "_LARGE": 0,
+            "_SHORT": 1,
+            "_POSITIONS": way.positions,
+            "BUDGET": way.budget,
+        }
         for name, value in sizes.items():
             patch.setattr(shards, name, value)
         yield
@@ -62,7 +81,10 @@ def made_so(way: Way) -> Iterator[None]:
 
 WAYS = st.tuples(
     st.sampled_from([1, 2, 3, 16, 64]),
-    *map(st.sampled_from, ([16, 10**9], [1024, 0], [0, 10, 10**6], [4, 1 << 16], [0, 1, 2, 3, 8, 10**9], [0, 400])),
+    *map(
+        st.sampled_from,
+        ([16, 10**9], [1024, 0], [0, 10, 10**6], [4, 1 << 16], [0, 1, 2, 3, 8, 10**9], [0, 400]),
+    ),
 ).map(lambda drawn: Way(*drawn))
 PLAIN: dict[str, Any] = {"weights": None, "boundaries": None}
 
@@ -73,9 +95,24 @@ PLAIN: dict[str, Any] = {"weights": None, "boundaries": None}
 )  # fmt: skip
 @example(([[0, 0, 0, 0, 0, 0, 0]], 1, PLAIN), None, 5, 1, "smallest", 2, False, UBPEClassic, [], None)
 @example(([[0, 1] * 20, [1, 0] * 20], 2, PLAIN), None, 9, 5, "first_seen", 1, True, UBPEClassic, [], None)
-@example(([[0] * 41], 1, PLAIN), None, 8, 1, "smallest", 1, False, BPE, [Way(n, 10**9) for n in (2, 3, 16)], None)
-@example(([[1, 0, 1, 2, *[1] * 4, 0, 2, 0, 2, 0]], 3, PLAIN), None, 6, 5, "smallest", 2, False, UBPEClassic, [Way(first=1)], None)
-@example(([[0, 1, 2, 3] * 9 + [4, 5] * 7], 6, PLAIN), None, 9, 1, "smallest", 2, False, BPE, [Way(2), Way(3)], 2)
+@example(
+    ([[0] * 41], 1, PLAIN), None, 8, 1, "smallest", 1, False, BPE, [Way(n, 10**9) for n in (2, 3, 16)], None
+)
+@example(
+    ([[1, 0, 1, 2, *[1] * 4, 0, 2, 0, 2, 0]], 3, PLAIN),
+    None,
+    6,
+    5,
+    "smallest",
+    2,
+    False,
+    UBPEClassic,
+    [Way(first=1)],
+    None,
+)
+@example(
+    ([[0, 1, 2, 3] * 9 + [4, 5] * 7], 6, PLAIN), None, 9, 1, "smallest", 2, False, BPE, [Way(2), Way(3)], 2
+)
 def test_fits_equal_the_reference(
     corpus: Marked, longest: int | None, more: int, n_candidates: int, ties: str, min_count: int, overshoot: bool, cls: Any,
     ways: list[Way], frame: int | None,
@@ -85,16 +122,22 @@ def test_fits_equal_the_reference(
     if frame and marks["boundaries"] is not None:
         marks = marks | {"boundaries": [[at // frame * frame for at in cuts] for cuts in marks["boundaries"]]}
     n_tried, limits = 1 if cls is BPE else n_candidates, {"max_token_length": longest, "frame": frame}
-    want, final = reference.fit(docs, size, size + more, n_tried, ties, min_count, overshoot, **marks, **limits)
+    want, final = reference.fit(
+        docs, size, size + more, n_tried, ties, min_count, overshoot, **marks, **limits
+    )
     rules = FitRules(ties=ties, min_count=min_count, overshoot=overshoot, max_token_length=longest)
-    tok = make(cls, size + more, n_candidates, alphabet=size, rules=rules).fit(docs, **in_package(marks), frame=frame)
+    tok = make(cls, size + more, n_candidates, alphabet=size, rules=rules).fit(
+        docs, **in_package(marks), frame=frame
+    )
     v = tok._model.vocabulary
     assert merges(tok) == [tuple(merge) for merge in want]
     assert longest is None or np.diff(v.offsets).max() <= longest
     weights = [1] * len(docs) if marks["weights"] is None else marks["weights"]
     assert v.n_documents == sum(weights)
     assert v.n_symbols == sum(len(doc) * weight for doc, weight in zip(docs, weights, strict=True))
-    assert v.weights[size:].tolist() == pytest.approx([reference.idf(sum(weights), m.documents) for m in want], rel=1e-14)
+    assert v.weights[size:].tolist() == pytest.approx(
+        [reference.idf(sum(weights), m.documents) for m in want], rel=1e-14
+    )
     check_history(tok, docs, size, want, marks, frame)
     if n_tried == 1 and cls is not UBPE:  # encoding the pieces is what the fit did to them
         cuts = [[]] * len(docs) if marks["boundaries"] is None else marks["boundaries"]
@@ -103,17 +146,22 @@ def test_fits_equal_the_reference(
     for way in ways:
         with made_so(way):
             first = more if overshoot else min(way.first, more)
-            again = make(cls, size + first, n_candidates, alphabet=size, rules=rules).fit(docs, **in_package(marks), frame=frame)
+            again = make(cls, size + first, n_candidates, alphabet=size, rules=rules).fit(
+                docs, **in_package(marks), frame=frame
+            )
             if first < more:
                 assert again.fit_more(docs, size + more, **in_package(marks)) is again
         assert (merges(again), again.fingerprint) == (merges(tok), tok.fingerprint)
-        assert [column.tolist() for column in again.history_[:4]] == [column.tolist() for column in tok.history_[:4]]
+        assert [column.tolist() for column in again.history_[:4]] == [
+            column.tolist() for column in tok.history_[:4]
+        ]
 
 
 @each("n_shards", [1, 2, 3])
 def test_more_pairs_of_one_count_than_are_kept(n_shards: int) -> None:
     """In de Bruijn sequences all pairs are equally frequent: the counts in one shard do not tell which pairs to keep."""
-    circle = np.concatenate([np.concatenate([[a], *([a, b] for b in range(a + 1, 20))]) for a in range(20)])  # each pair once
+    # each pair once
+    circle = np.concatenate([np.concatenate([[a], *([a, b] for b in range(a + 1, 20))]) for a in range(20)])
     docs = [np.tile(circle, 12), np.tile(circle, 12) + 20]
     want, _ = reference.fit([doc.tolist() for doc in docs], 40, 60)
     for dense in (0, 1024):
@@ -164,7 +212,10 @@ def test_counts_past_what_floats_tell_apart(ties: str) -> None:
     weights = [2**40, 2**40, 1]
     want, _ = reference.fit(docs, 4, 6, ties=ties, weights=weights)
     assert want[0] == (2, 3, 9000 * 2**40 + 1, 2**40 + 1)
-    assert merges(BPE(6, alphabet=4, rules=FitRules(ties=ties)).fit(docs, sample_weight=weights, progress=False)) == want
+    assert (
+        merges(BPE(6, alphabet=4, rules=FitRules(ties=ties)).fit(docs, sample_weight=weights, progress=False))
+        == want
+    )
 
 
 def test_threads_are_chosen_by_size() -> None:
@@ -230,7 +281,9 @@ def test_many_candidates_equal_the_reference(
     want, _ = reference.fit(docs, size, size + 400, BIG, ties, max_token_length=longest)
     for n_shards in (1, 3):
         monkeypatch.setattr(fitting, "plan", lambda n_cells, n_threads, shards=None, n=n_shards: (1, n))
-        tok = UBPEClassic(size + 400, BIG, alphabet=size, rules=FitRules(ties=ties, max_token_length=longest), n_threads=1)
+        tok = UBPEClassic(
+            size + 400, BIG, alphabet=size, rules=FitRules(ties=ties, max_token_length=longest), n_threads=1
+        )
         tok.fit(docs, progress=False)
         assert merges(tok) == [tuple(m) for m in want]
         assert (driver[-1].conflicts["first_left"] > 0).any()  # they were listed
@@ -241,7 +294,10 @@ def test_a_round_looks_at_few_pairs_for_each_that_it_keeps(n: int, driver: list[
     """All candidates are kept: each was compared with all before it, n * n / 2 looks."""
     docs = np.tile(np.arange(2 * n).reshape(n, 2), (3, 1))
     tok = UBPEClassic(3 * n, n, alphabet=2 * n, n_threads=1).fit(list(docs), progress=False)
-    assert tok._model.vocabulary.merges is not None and tok._model.vocabulary.merges.tolist() == docs[:n].tolist()
+    assert (
+        tok._model.vocabulary.merges is not None
+        and tok._model.vocabulary.merges.tolist() == docs[:n].tolist()
+    )
     assert driver[-1].state["round"][0] == 1 and driver[-1].state["visited"][0] < 40 * n
 
 
@@ -249,7 +305,10 @@ def test_the_first_place_of_the_first_table_is_listed_too() -> None:
     entries = np.full((1, 8), -1)
     entries[0, :2] = 3 << 32 | 4, 7
     for left, right, wanted in [(1, 3, ("left", 4)), (4, 1, ("right", 3))]:
-        tokens, listed = np.ones(6, pair_table.CONFLICT).view(np.recarray), np.ones(4, pair_table.LISTED).view(np.recarray)
+        tokens, listed = (
+            np.ones(6, pair_table.CONFLICT).view(np.recarray),
+            np.ones(4, pair_table.LISTED).view(np.recarray),
+        )
         choose.list_pairs.py_func(entries, tokens, listed, 6, 5)
         assert choose.keep.py_func(entries, tokens, listed, left, right) == 1
         side, token = wanted
@@ -260,26 +319,41 @@ CANDIDATES = st.sampled_from([1, 2, 5, 50])
 DOCS = [[0, 1, 2, 0, 1, 2, 0, 1, 1, 1], [], [2, 0, 1, 2, 0, 2, 2, 1, 1], [0, 0, 2, 0, 0, 2], [0, 1, 2, 2]]
 
 
-@given(marked(), LENGTHS, st.integers(0, 8), st.integers(0, 12), st.integers(0, 12), CANDIDATES, st.sampled_from(TIES))
+@given(
+    marked(),
+    LENGTHS,
+    st.integers(0, 8),
+    st.integers(0, 12),
+    st.integers(0, 12),
+    CANDIDATES,
+    st.sampled_from(TIES),
+)
 def test_fit_more_on_another_corpus_equals_the_reference(
     corpus: Marked, longest: int | None, split: int, first: int, more: int, n_candidates: int, ties: str
 ) -> None:
     """No round is left to finish after another corpus: a new round begins, on the other corpus encoded by the old merges."""
     docs, size, marks = corpus
-    old = [merge[:2] for merge in reference.fit(docs[:split], size, size + first, ties=ties, max_token_length=longest)[0]]
+    old = [
+        merge[:2]
+        for merge in reference.fit(docs[:split], size, size + first, ties=ties, max_token_length=longest)[0]
+    ]
     docs = docs[split:]
     marks = {name: values and values[split:] for name, values in marks.items()}
     n_tokens = size + len(old) + more
     params = {"rules": FitRules(ties=ties, max_token_length=longest)}
     for cls, n_tried in ((BPE, 1), (UBPEClassic, n_candidates)):
-        want, _ = reference.fit(docs, size, n_tokens, n_tried, ties, **marks, max_token_length=longest, old=old)
+        want, _ = reference.fit(
+            docs, size, n_tokens, n_tried, ties, **marks, max_token_length=longest, old=old
+        )
         tok = cls.from_merges(old, size, **({} if cls is BPE else {"n_candidates": n_tried}), **params)
         tok.fit_more(docs, n_tokens, **in_package(marks))
         assert merges(tok)[len(old) :] == [tuple(merge) for merge in want]
         assert [merge[:2] for merge in merges(tok)[: len(old)]] == old
 
 
-def refused(tok: Any, error: type[Exception], match: str, docs: Any = DOCS, n_tokens: Any = 20, **params: Any) -> None:
+def refused(
+    tok: Any, error: type[Exception], match: str, docs: Any = DOCS, n_tokens: Any = 20, **params: Any
+) -> None:
     before = tok._model.vocabulary, tok.fingerprint, repr(tok), repr(getattr(tok, "history_", None))
     refuses(error, match, tok.fit_more, docs, n_tokens, **params)
     assert (tok._model.vocabulary, tok.fingerprint, repr(tok), repr(getattr(tok, "history_", None))) == before
@@ -289,7 +363,9 @@ def refused(tok: Any, error: type[Exception], match: str, docs: Any = DOCS, n_to
 def test_a_refused_fit_more_changes_nothing(cls: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     refuses(NotFittedError, "", lambda: cls(9).fit_more(DOCS, 10))
     tok = make(cls, 6, 2, alphabet=3).fit(DOCS, progress=False)
-    assert merges(tok.fit_more(DOCS, 6, progress=False)) == merges(make(cls, 6, 2, alphabet=3).fit(DOCS, progress=False))
+    assert merges(tok.fit_more(DOCS, 6, progress=False)) == merges(
+        make(cls, 6, 2, alphabet=3).fit(DOCS, progress=False)
+    )
     refused(tok, ValueError, "^n_tokens", n_tokens=5)
     refused(tok, ValueError, "^n_tokens", n_tokens=2**31)
     refused(tok, TypeError, "^n_tokens", n_tokens=7.5)
@@ -321,11 +397,25 @@ def made(cls: Any, first: str | None, n_tokens: int, **params: Any) -> Any:
     st.sampled_from([5, learn_more._PART]), st.sampled_from(CLASSES),
 )  # fmt: skip
 def test_two_stages_equal_the_reference(
-    docs: list[str], held_out: list[str], first: Any, second: Any, n: int, more: int, data: st.DataObject, part: int, cls: Any
+    docs: list[str],
+    held_out: list[str],
+    first: Any,
+    second: Any,
+    n: int,
+    more: int,
+    data: st.DataObject,
+    part: int,
+    cls: Any,
 ) -> None:
     texts = [doc.encode() for doc in docs]
-    weights = data.draw(st.none() | st.lists(st.sampled_from([0, 1, 3]), min_size=len(docs), max_size=len(docs)))
-    cuts = [data.draw(st.lists(st.integers(0, len(text)), max_size=3)) for text in texts] if data.draw(st.booleans()) else None
+    weights = data.draw(
+        st.none() | st.lists(st.sampled_from([0, 1, 3]), min_size=len(docs), max_size=len(docs))
+    )
+    cuts = (
+        [data.draw(st.lists(st.integers(0, len(text)), max_size=3)) for text in texts]
+        if data.draw(st.booleans())
+        else None
+    )
     given = {"sample_weight": weights, "boundaries": cuts, "progress": False}
     tok = made(cls, first, 256 + n).fit(texts, **given)
     size = len(tok._model.vocabulary)
@@ -340,7 +430,9 @@ def test_two_stages_equal_the_reference(
         ranked = {merge[:2]: (i, 256 + i) for i, merge in enumerate((*one, *two))}
         for doc in held_out:
             plain = doc.replace("<s>", "")
-            assert tok.encode(plain).tolist() == encode_segments(plain.encode(), second, ranked, list(range(256)))
+            assert tok.encode(plain).tolist() == encode_segments(
+                plain.encode(), second, ranked, list(range(256))
+            )
 
 
 def test_other_pretokenizers_that_are_refused_change_nothing_and_none_may_follow() -> None:
@@ -359,9 +451,23 @@ def test_other_pretokenizers_that_are_refused_change_nothing_and_none_may_follow
     characters = BPE(20, preprocessing=Preprocessing("gpt2")).fit(TALES, progress=False)
     characters.fit_more(TALES, 30, pretokenizer=None, progress=False)
     assert characters.preprocessing is None and characters.decode(characters.encode(TALES[0])) == TALES[0]
-    refuses(ValueError, "pretokenizer: it cuts text", BPE(4).fit([[0, 1, 0, 1]]).fit_more, [[0, 1]], 5, pretokenizer="gpt2")
+    refuses(
+        ValueError,
+        "pretokenizer: it cuts text",
+        BPE(4).fit([[0, 1, 0, 1]]).fit_more,
+        [[0, 1]],
+        5,
+        pretokenizer="gpt2",
+    )
     changing = BPE(30, preprocessing=Preprocessing([{"type": "Metaspace"}])).fit(TALES, progress=False)
-    refuses(ValueError, "pretokenizer: the present one changes text", changing.fit_more, TALES, 40, pretokenizer=None)
+    refuses(
+        ValueError,
+        "pretokenizer: the present one changes text",
+        changing.fit_more,
+        TALES,
+        40,
+        pretokenizer=None,
+    )
 
 
 @pytest.fixture
@@ -389,7 +495,9 @@ def test_a_limit_does_not_change_the_result(caplog: Any, docs: Any, size: int, c
     with caplog.at_level(logging.INFO, "ubpe_numba"):
         for per_symbol in (40, 18, 15, 12, 10, 8, 6, 5):
             with contextlib.suppress(MemoryError):
-                tok = UBPEClassic(size + 150, candidates).fit(docs, memory_limit=per_symbol * n, progress=False)
+                tok = UBPEClassic(size + 150, candidates).fit(
+                    docs, memory_limit=per_symbol * n, progress=False
+                )
                 assert tok.fingerprint == whole.fingerprint
                 kept.append(per_symbol)
     assert kept == [40, 18, 15, 12, 10, 8, 6, 5][: len(kept)] and 0 < len(kept) < 8
@@ -409,7 +517,9 @@ def test_what_the_docstring_says_is_enough(seed: int, request: pytest.FixtureReq
     docs = np.array_split(x, [1, 3, 3, n // 3 + 1][seed])
     few, small = [rng.integers(0, 256, min(n, 8000))], UBPEClassic(300, alphabet=256)
     expected = small.fit(few, progress=False).fingerprint
-    assert small.fit(few, memory_limit=11_000_000 + 7 * few[0].size + 11, progress=False).fingerprint == expected
+    assert (
+        small.fit(few, memory_limit=11_000_000 + 7 * few[0].size + 11, progress=False).fingerprint == expected
+    )
     tok = UBPEClassic(1600, 50, alphabet=1500)
     expected = tok.fit(docs, progress=False).fingerprint
     request.getfixturevalue("no_tables")

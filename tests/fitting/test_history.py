@@ -42,7 +42,9 @@ def test_pickles_and_refits(cls: Any) -> None:
     refuses(ValueError, "symbol 9", tok.fit, [[9, 9]], progress=False)
     assert rows(tok) == before
     other = [[1, 1, 1, 1], [2, 1, 1]]
-    check_history(tok.fit(other, progress=False), other, 3, reference.fit(other, 3, 8, 1 if cls is BPE else 2)[0], {})
+    check_history(
+        tok.fit(other, progress=False), other, 3, reference.fit(other, 3, 8, 1 if cls is BPE else 2)[0], {}
+    )
     assert rows(tok.fit(DOCS, progress=False).truncate(5)) == [column[:2] for column in before]
     assert not hasattr(tok.truncate(5, by="idf"), "history_")
 
@@ -56,12 +58,16 @@ def test_files_keep_it(cls: Any, rules: FitRules, suffix: str, tmp_path: Path) -
     tok.save(tmp_path / f"m{suffix}")
     again = cls.load(tmp_path / f"m{suffix}")
     assert rows(again) == rows(tok) and again.history_.last_round == tok.history_.last_round
-    assert all(ours.dtype == theirs.dtype for ours, theirs in zip(again.history_[:4], tok.history_[:4], strict=True))
+    assert all(
+        ours.dtype == theirs.dtype for ours, theirs in zip(again.history_[:4], tok.history_[:4], strict=True)
+    )
     if rules.order == "creation":
         more, longer = (one.fit_more([[0, 1, 2] * 9, [1, 1]], 12, progress=False) for one in (again, tok))
         assert more.fingerprint == longer.fingerprint and rows(more) == rows(longer)
         more.save(tmp_path / f"n{suffix}")  # of two corpora
-        assert cls.load(tmp_path / f"n{suffix}").history_.n_symbols.tolist() == tok.history_.n_symbols.tolist()
+        assert (
+            cls.load(tmp_path / f"n{suffix}").history_.n_symbols.tolist() == tok.history_.n_symbols.tolist()
+        )
 
 
 GOOD: dict[str, Any] = {"last_round": 1, "corpora": [[2, 9]], "lengths": [5, 3]}
@@ -100,4 +106,6 @@ def test_a_history_of_more_merges_than_the_vocabulary_has_is_not_continued(tmp_p
     (tmp_path / "m.json").write_text(json.dumps(model))
     again = UBPEClassic.load(tmp_path / "m.json").fit_more(DOCS, 7, progress=False)
     del tok.history_
-    assert again.fingerprint == tok.fit_more(DOCS, 7, progress=False).fingerprint and not hasattr(again, "history_")
+    assert again.fingerprint == tok.fit_more(DOCS, 7, progress=False).fingerprint and not hasattr(
+        again, "history_"
+    )

@@ -45,12 +45,23 @@ PLAIN: dict[str, Any] = {"weights": None, "boundaries": None}
     st.lists(WAYS, min_size=1, max_size=2),
 )  # fmt: skip
 @example((([[0, 1, 1, 0, 1, 1, 0]], 2, PLAIN), [0, 1]), None, 9, 1, 1, BPE, [Way(2, 10**9), Way(3, 10**9, 0)])
-@example((([[0, 1, 0, 1, 1, 0] * 3], 2, PLAIN), [1, 0]), None, 9, 1, 1, BPE, [Way(2, 10**9), Way(3, 10**9, 0, 0)])
-@example((([[2, 2, 2, 2], [0, 1]], 3, PLAIN), [0, 1, 2]), None, 2, 2, 1, UBPEClassic, [Way(first=0)])  # no room for the second
-@example((([[0, 0, 0, 1, 1, 1, 0, 0], [1, 0, 1]], 2, PLAIN), [1, 0]), None, 12, 5, 1, UBPEClassic, [Way(2, 10**9)])
+@example(
+    (([[0, 1, 0, 1, 1, 0] * 3], 2, PLAIN), [1, 0]), None, 9, 1, 1, BPE, [Way(2, 10**9), Way(3, 10**9, 0, 0)]
+)
+# no room for the second
+@example((([[2, 2, 2, 2], [0, 1]], 3, PLAIN), [0, 1, 2]), None, 2, 2, 1, UBPEClassic, [Way(first=0)])
+@example(
+    (([[0, 0, 0, 1, 1, 1, 0, 0], [1, 0, 1]], 2, PLAIN), [1, 0]), None, 12, 5, 1, UBPEClassic, [Way(2, 10**9)]
+)
 @example((([[1, 0, 0, 0], [0, 0, 0, 1]], 2, PLAIN), [0, 1]), None, 1, 1, 1, BPE, [Way(first=0)])
 def test_fits_equal_the_reference(
-    case: tuple[Marked, list[int]], longest: int | None, more: int, n_candidates: int, min_count: int, cls: Any, ways: list[Way]
+    case: tuple[Marked, list[int]],
+    longest: int | None,
+    more: int,
+    n_candidates: int,
+    min_count: int,
+    cls: Any,
+    ways: list[Way],
 ) -> None:
     """For any number of shards; continued in the middle, too, it is one longer fit."""
     (docs, size, marks), mirror = case
@@ -61,7 +72,9 @@ def test_fits_equal_the_reference(
     params = {"alphabet": size, "rules": rules, "preprocessing": symmetric(mirror)}
     for way in [Way(), *ways]:
         with made_so(way):
-            tok = make(cls, size + min(way.first, more), n_candidates, **params).fit(docs, **in_package(marks))
+            tok = make(cls, size + min(way.first, more), n_candidates, **params).fit(
+                docs, **in_package(marks)
+            )
             if way.first < more:
                 tok.fit_more(docs, size + more, **in_package(marks))
         assert merges(tok) == expected
@@ -79,13 +92,19 @@ def test_fits_equal_the_reference(
         assert tok.history_.lengths[-1:].tolist() == [2 * sum(map(len, corpus))] * bool(expected)
 
 
-@given(mirrors(), st.sampled_from(["rank", "shortest", "additive", "tfidf", "likelihood", "sentencepiece"]), st.booleans())
+@given(
+    mirrors(),
+    st.sampled_from(["rank", "shortest", "additive", "tfidf", "likelihood", "sentencepiece"]),
+    st.booleans(),
+)
 def test_the_encoding_of_a_mirrored_document_is_the_mirrored_encoding(
     case: tuple[Marked, list[int]], objective: str, breaks: bool
 ) -> None:
     (docs, size, _), mirror = case
     parts = Preprocessing(mirror=dict(enumerate(mirror)), break_tokens=[0, mirror[0]] if breaks else None)
-    tok: Any = UBPE(size + 40, 5, alphabet=size, objective="shortest", preprocessing=parts).fit(docs, progress=False)
+    tok: Any = UBPE(size + 40, 5, alphabet=size, objective="shortest", preprocessing=parts).fit(
+        docs, progress=False
+    )
     tok = tok.with_objective(objective)
     turned = [[mirror[s] for s in reversed(doc)] for doc in docs]
     of = tok.vocabulary.mirror
@@ -94,17 +113,24 @@ def test_the_encoding_of_a_mirrored_document_is_the_mirrored_encoding(
         assert tok.decode(ids).tolist() == doc
         assert doc == other or of[back][::-1].tolist() == ids.tolist()
     batch = tok.encode_batch(docs)
-    assert batch.to_lists() == [tok.encode(doc).tolist() for doc in docs] and tok.count(docs).tolist() == batch.lengths.tolist()
+    assert (
+        batch.to_lists() == [tok.encode(doc).tolist() for doc in docs]
+        and tok.count(docs).tolist() == batch.lengths.tolist()
+    )
     spans = tok.spans(docs)
     assert spans.lengths.sum() == sum(map(len, docs)) or not docs
 
 
 def test_documents_much_longer_than_others_are_turned_by_themselves() -> None:
     rng = np.random.default_rng(3)
-    docs = ["".join(rng.choice(list("ACGT"), n)) for n in (3000, 3, 0, 700, 1, 4097)] + ["ACGT" * 2000 + "A", "AT" * 3000]
+    docs = ["".join(rng.choice(list("ACGT"), n)) for n in (3000, 3, 0, 700, 1, 4097)] + [
+        "ACGT" * 2000 + "A",
+        "AT" * 3000,
+    ]
     tok = BPE(40, alphabet="ACGT", preprocessing=DNA).fit(docs)
     ids, back = tok.encode_batch(docs), tok.encode_batch([other_strand(doc) for doc in docs])
-    for one, other in list(zip(ids.to_lists(), back.to_lists(), strict=True))[:-1]:  # the last is its own mirror
+    # the last is its own mirror
+    for one, other in list(zip(ids.to_lists(), back.to_lists(), strict=True))[:-1]:
         assert tok.vocabulary.mirror[other][::-1].tolist() == one
     assert tok.decode_batch(ids) == docs
 
@@ -112,14 +138,24 @@ def test_documents_much_longer_than_others_are_turned_by_themselves() -> None:
 def test_a_mirror_is_kept(tmp_path: pathlib.Path) -> None:
     """In files and pickles, by other objectives, and in shorter vocabularies, which stay closed."""
     docs = ["GATTACAGATTACA", "TGTAATCTTT", "ACCGT" * 9]
-    tok = BPE(30, alphabet="ACGT", preprocessing=Preprocessing(special_tokens=["<s>"], special_first=True, mirror=DNA.mirror))
+    tok = BPE(
+        30,
+        alphabet="ACGT",
+        preprocessing=Preprocessing(special_tokens=["<s>"], special_first=True, mirror=DNA.mirror),
+    )
     assert tok.fit(docs).vocabulary.mirror[0] == 0
     for suffix in ("json", "npz"):
         tok.save(tmp_path / f"model.{suffix}")
         again: Any = load(tmp_path / f"model.{suffix}")
         assert again == tok and again.preprocessing == tok.preprocessing
-        assert again.fit_more(docs, 34).fingerprint == pickle.loads(pickle.dumps(tok)).fit_more(docs, 34).fingerprint
-    assert BPE(30, alphabet="ACGT").fit(docs).fingerprint != BPE(30, alphabet="ACGT", preprocessing=DNA).fit(docs).fingerprint
+        assert (
+            again.fit_more(docs, 34).fingerprint
+            == pickle.loads(pickle.dumps(tok)).fit_more(docs, 34).fingerprint
+        )
+    assert (
+        BPE(30, alphabet="ACGT").fit(docs).fingerprint
+        != BPE(30, alphabet="ACGT", preprocessing=DNA).fit(docs).fingerprint
+    )
     sizes = {len(tok.truncate(n).vocabulary) for n in range(4, 31)}
     assert len(sizes) < 27 and all(tok.truncate(n).encode(doc).size for n in range(4, 31) for doc in docs)
     state = json.loads((tmp_path / "model.json").read_text())
@@ -138,7 +174,9 @@ def test_what_has_no_mirror_is_refused_by_name() -> None:
     best = tok.with_objective("shortest")
 
     def fit(**params: Any) -> Any:
-        return UBPE(12, **{"alphabet": "ACGT", "preprocessing": DNA, "objective": "shortest", **params}).fit(docs)
+        return UBPE(12, **{"alphabet": "ACGT", "preprocessing": DNA, "objective": "shortest", **params}).fit(
+            docs
+        )
 
     refused([
         (lambda: plain(mirror=["A"]), TypeError, r"^mirror: expected a mapping of symbols, such as"),

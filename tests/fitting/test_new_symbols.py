@@ -12,7 +12,11 @@ from tables import refuses
 from ubpe_numba import BPE, UBPE, Preprocessing, UBPEClassic, load
 from ubpe_numba.errors import UnknownSymbolError
 
-FORMS: list[Any] = [lambda i: i, lambda i: i * 100_000 - 7, lambda i: ("read", "open", "seek", "stat", "close", "wait")[i]]
+FORMS: list[Any] = [
+    lambda i: i,
+    lambda i: i * 100_000 - 7,
+    lambda i: ("read", "open", "seek", "stat", "close", "wait")[i],
+]
 
 
 def documents(most: int) -> Any:
@@ -20,7 +24,12 @@ def documents(most: int) -> Any:
 
 
 @given(
-    documents(2), documents(5), st.integers(0, 9), st.integers(0, 9), st.sampled_from(FORMS), st.sampled_from([None, ["[PAD]"]])
+    documents(2),
+    documents(5),
+    st.integers(0, 9),
+    st.integers(0, 9),
+    st.sampled_from(FORMS),
+    st.sampled_from([None, ["[PAD]"]]),
 )
 def test_new_symbols_get_the_next_ids_and_merges_those_after_them(
     first: list[list[int]], docs: list[list[int]], n_first: int, n_more: int, form: Any, special: Any
@@ -28,7 +37,9 @@ def test_new_symbols_get_the_next_ids_and_merges_those_after_them(
     """Merges are those of a fit over all symbols, the new ones after the old, whose first merges are the old ones."""
     named = [[form(i) for i in doc] for doc in docs]
     prepared = None if special is None else Preprocessing(special_tokens=special)
-    tok = BPE(6 + n_first, preprocessing=prepared).fit([[form(i) for i in doc] for doc in first], progress=False)
+    tok = BPE(6 + n_first, preprocessing=prepared).fit(
+        [[form(i) for i in doc] for doc in first], progress=False
+    )
     before, alphabet = tok.get_vocab(), tok._model.alphabet
     old = [pair.tolist() for pair in tok._model.vocabulary.merges]
     known = [*(alphabet.names or alphabet.symbols.tolist())]
@@ -54,7 +65,11 @@ def test_new_symbols_get_the_next_ids_and_merges_those_after_them(
 @pytest.mark.parametrize("cls", [BPE, UBPE, UBPEClassic])
 def test_new_characters_are_kept_in_files_and_continued_again(cls: Any, tmp_path: Path) -> None:
     params = {"objective": "likelihood"} if cls is UBPE else {}
-    tok = cls(8, **params).fit(["low low", "wow low"], progress=False).fit_more(["slower, lowest"], 18, progress=False)
+    tok = (
+        cls(8, **params)
+        .fit(["low low", "wow low"], progress=False)
+        .fit_more(["slower, lowest"], 18, progress=False)
+    )
     tok.save(tmp_path / "model.json")
     again = load(tmp_path / "model.json")
     assert again == tok and again.encode("slow").tolist() == tok.encode("slow").tolist()
@@ -66,8 +81,20 @@ def test_new_characters_are_kept_in_files_and_continued_again(cls: Any, tmp_path
 
 def test_where_new_symbols_are_not_taken() -> None:
     docs = [[0, 1, 0, 1, 2]]
-    refuses(ValueError, "n_tokens: .* at least 6, for 2 new symbols in docs, got 5", BPE(4).fit(docs).fit_more, [[0, 7, 9]], 5)
-    refuses(UnknownSymbolError, "position 1: symbol 7.* it in alphabet=", BPE(4, alphabet=3).fit(docs).fit_more, [[0, 7, 9]], 9)
+    refuses(
+        ValueError,
+        "n_tokens: .* at least 6, for 2 new symbols in docs, got 5",
+        BPE(4).fit(docs).fit_more,
+        [[0, 7, 9]],
+        5,
+    )
+    refuses(
+        UnknownSymbolError,
+        "position 1: symbol 7.* it in alphabet=",
+        BPE(4, alphabet=3).fit(docs).fit_more,
+        [[0, 7, 9]],
+        9,
+    )
 
 
 def test_a_new_token_holds_no_character_that_is_no_token_and_none_of_those_that_replace_them() -> None:
@@ -76,4 +103,6 @@ def test_a_new_token_holds_no_character_that_is_no_token_and_none_of_those_that_
         if one in "b\ud7ff\uf900\U000fffff":
             assert tok.fit_more([f"a{one}a{one}"] * 2, 6).vocabulary.merges.tolist() == [[1, 2], [3, 3]]
         else:
-            refuses(ValueError, "would hold a character that is no token", tok.fit_more, [f"a{one}a{one}"] * 2, 6)
+            refuses(
+                ValueError, "would hold a character that is no token", tok.fit_more, [f"a{one}a{one}"] * 2, 6
+            )

@@ -47,9 +47,14 @@ def saved_of(worth: np.ndarray) -> dict[int, tuple[int, int]]:
 
 
 def check(every: Flat, rank: list[int], alive: list[bool], weights: list[int], most: list[int]) -> np.ndarray:
-    """The kernels on these lattices do as the reference does; alive is of tokens, by rank. What tokens are worth."""
+    """The kernels on these lattices do as the reference does; alive is of tokens, by rank.
+
+    What tokens are worth.
+    """
     candidates = every.lists
-    vocabulary = [[[(n, rank[t]) for n, t in here if rank[t] >= 0] for here in lattice] for lattice in candidates]
+    vocabulary = [
+        [[(n, rank[t]) for n, t in here if rank[t] >= 0] for here in lattice] for lattice in candidates
+    ]
     # the edges of the tokens that have a rank, in arrays with room for one more
     lengths, tokens = np.full((2, every.lengths.size + 1), NOT_WRITTEN, np.int32)
     starts = np.full(every.starts.size, NOT_WRITTEN, np.int64)
@@ -62,8 +67,15 @@ def check(every: Flat, rank: list[int], alive: list[bool], weights: list[int], m
     worth = np.array([(0, 0, 0, 0, -1)] * len(alive), WORTH)
     ahead, after, via = np.full((3, int(every.nodes[-1])), NOT_WRITTEN, np.int32)
     w, own = np.array(weights, np.int64), np.array(most, np.int64)
-    assert kernels.path_losses(held.nodes, w, own, *held[1:], np.array(alive, np.bool_), ahead, after, via, worth) == total
-    assert {t: n for t, n in enumerate(worth["count"].tolist()) if n} == {t: x.count for t, x in wanted.items()}
+    assert (
+        kernels.path_losses(
+            held.nodes, w, own, *held[1:], np.array(alive, np.bool_), ahead, after, via, worth
+        )
+        == total
+    )
+    assert {t: n for t, n in enumerate(worth["count"].tolist()) if n} == {
+        t: x.count for t, x in wanted.items()
+    }
     assert saved_of(worth) == {t: (x.saved, x.most) for t, x in wanted.items() if x.saved or x.most}
     for u, lattice in enumerate(lattices):
         a, z = every.nodes[u], every.nodes[u + 1]
@@ -71,7 +83,9 @@ def check(every: Flat, rank: list[int], alive: list[bool], weights: list[int], m
         assert both == (distances(lattice) if weights[u] else ([NOT_WRITTEN] * (z - a),) * 2)
     for prefer in ([], [t * 7 % 5 for t in range(len(rank))]):
         gain = np.array([(0, 0, 0, -1, -1)] * len(rank), WORTH)
-        kernels.candidate_gains(every.nodes, w, own, *every[1:], ahead, after, np.array(prefer, np.int64), gain)
+        kernels.candidate_gains(
+            every.nodes, w, own, *every[1:], ahead, after, np.array(prefer, np.int64), gain
+        )
         more = gains(lattices, candidates, weights, most, prefer)
         assert saved_of(gain) == {t: (x.saved, x.most) for t, x in more.items()}
     return worth
@@ -84,7 +98,12 @@ def cases(draw: st.DrawFn, length: int) -> Case:
     lattices: list[Lattice] = []
     for n in draw(st.lists(st.integers(0, length), max_size=4)):
         fitting = [[t for t, own in enumerate(lengths) if v + own <= n] for v in range(n + 1)]
-        lattices.append([[(lengths[t], t) for t in draw(st.permutations(some)) if draw(st.booleans())] for some in fitting])
+        lattices.append(
+            [
+                [(lengths[t], t) for t in draw(st.permutations(some)) if draw(st.booleans())]
+                for some in fitting
+            ]
+        )
     held = draw(st.lists(st.booleans(), min_size=len(lengths), max_size=len(lengths)))
     ranks = iter(draw(st.permutations(range(sum(held)))))
     alive = draw(st.lists(st.booleans(), min_size=sum(held), max_size=sum(held)))
@@ -112,6 +131,10 @@ def test_large_texts_against_distances(size: int, n_units: int, n: int) -> None:
     weights = [[4096, 0, 2**40, 1, 7][u % 5] for u in range(n_units)]
     most = [[1, 2, 1, 2**32, 9][u % 5] for u in range(n_units)]
     worth = check(
-        Flat(s.nodes, s.starts, s.lengths, s.tokens), rank.tolist(), (rng.random(held.size) < 0.9).tolist(), weights, most
+        Flat(s.nodes, s.starts, s.lengths, s.tokens),
+        rank.tolist(),
+        (rng.random(held.size) < 0.9).tolist(),
+        weights,
+        most,
     )
     assert worth["count"].max() > 4095

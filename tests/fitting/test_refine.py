@@ -56,10 +56,17 @@ def test_refined_vocabularies_need_fewer_tokens(name: str) -> None:
         size, fewer._model.vocabulary.arena[size:], np.diff(fewer._model.vocabulary.offsets)[size:]
     )
     own = PathEncoder(without_idf).encode(Ragged.from_lists(seen), "shortest", 1)
-    assert fewer._model.vocabulary.counts[size:].tolist() == np.bincount(own.values, minlength=len(found))[size:].tolist()
+    assert (
+        fewer._model.vocabulary.counts[size:].tolist()
+        == np.bincount(own.values, minlength=len(found))[size:].tolist()
+    )
     holding = Counter(t for ids in own.to_lists() for t in set(ids))
-    assert fewer._model.vocabulary.document_frequencies[size:].tolist() == [holding[t] for t in range(size, len(found))]
-    assert tok.set_params(n_threads=3).refine(seen, progress=False, **options).fingerprint == fewer.fingerprint
+    assert fewer._model.vocabulary.document_frequencies[size:].tolist() == [
+        holding[t] for t in range(size, len(found))
+    ]
+    assert (
+        tok.set_params(n_threads=3).refine(seen, progress=False, **options).fingerprint == fewer.fingerprint
+    )
 
 
 def test_robust_leaves_out_what_one_document_needs() -> None:
@@ -69,7 +76,9 @@ def test_robust_leaves_out_what_one_document_needs() -> None:
     tok = UBPE(60, alphabet=8, objective="shortest").fit(docs, progress=False)
     robust = tok.refine(docs, robust=True, min_count=2, progress=False)
     plain = tok.refine(docs, robust=False, min_count=2, progress=False)
-    assert not any(max(token) > 3 for token in sequences(robust)[8:]) and any(max(token) > 3 for token in sequences(plain)[8:])
+    assert not any(max(token) > 3 for token in sequences(robust)[8:]) and any(
+        max(token) > 3 for token in sequences(plain)[8:]
+    )
     assert plain.encode_batch(docs).total < robust.encode_batch(docs).total
 
 
@@ -78,7 +87,9 @@ def test_least_counts_and_lengths_of_tokens() -> None:
     tok = UBPE(size + 60, alphabet=size, objective="shortest").fit(docs, progress=False)
     text = [tuple(doc) for doc in docs]
     for robust in (True, False):
-        found = sequences(tok.refine(docs, min_count=40, robust=robust, max_token_length=4, progress=False))[size:]
+        found = sequences(tok.refine(docs, min_count=40, robust=robust, max_token_length=4, progress=False))[
+            size:
+        ]
         assert len(found) == 60 and max(map(len, found)) <= 4
         for token in found:
             assert sum(doc[i : i + len(token)] == token for doc in text for i in range(len(doc))) >= 40
@@ -94,7 +105,10 @@ def test_weights_are_repeated_documents() -> None:
     options = {"progress": False, "robust": False, "min_count": 2}
     weighed = tok.refine(docs, sample_weight=weights, **options)
     assert sequences(weighed) == sequences(tok.refine(repeated, **options))
-    assert weighed._model.vocabulary.counts.tolist() == tok.refine(repeated, **options)._model.vocabulary.counts.tolist()
+    assert (
+        weighed._model.vocabulary.counts.tolist()
+        == tok.refine(repeated, **options)._model.vocabulary.counts.tolist()
+    )
     counted = tok.refine(count_documents(docs, sample_weight=weights), **options)
     assert sorted(sequences(counted)) == sorted(sequences(weighed))
 
@@ -117,7 +131,13 @@ def test_unknown_symbols_nothing_and_one_document(tmp_path: Any) -> None:
     fewer = tok.refine("abcabc", progress=False)
     fewer.save(tmp_path / "m.json")
     assert UBPE.load(tmp_path / "m.json").fingerprint == fewer.fingerprint
-    refuses(ValueError, "only a vocabulary of pairs in order of creation can be continued", fewer.fit_more, ["abc"], 9)
+    refuses(
+        ValueError,
+        "only a vocabulary of pairs in order of creation can be continued",
+        fewer.fit_more,
+        ["abc"],
+        9,
+    )
 
 
 @each(("arguments", "error", "message"), [
@@ -139,11 +159,19 @@ def test_a_time_that_is_over_at_once_still_gives_a_full_vocabulary() -> None:
     docs, _, size = halves("wav")
     tok = UBPE(size + 100, alphabet=size, objective="shortest").fit(docs, progress=False)
     fewer = tok.refine(docs, seconds=0, progress=False)
-    assert len(fewer._model.vocabulary) == size + 100 and fewer.encode_batch(docs).total <= tok.encode_batch(docs).total
-    assert tok.refine(docs[:4], seconds=10**400, progress=False).fingerprint == tok.refine(docs[:4], progress=False).fingerprint
+    assert (
+        len(fewer._model.vocabulary) == size + 100
+        and fewer.encode_batch(docs).total <= tok.encode_batch(docs).total
+    )
+    assert (
+        tok.refine(docs[:4], seconds=10**400, progress=False).fingerprint
+        == tok.refine(docs[:4], progress=False).fingerprint
+    )
 
 
-def test_the_log_says_what_is_left_out_for_a_limit_of_memory(caplog: pytest.LogCaptureFixture, monkeypatch: Any) -> None:
+def test_the_log_says_what_is_left_out_for_a_limit_of_memory(
+    caplog: pytest.LogCaptureFixture, monkeypatch: Any
+) -> None:
     from ubpe_numba.fitting import refine
 
     docs, _, size = halves("wav")
@@ -161,7 +189,8 @@ def test_the_log_says_what_is_left_out_for_a_limit_of_memory(caplog: pytest.LogC
 
 def test_of_a_part_of_the_documents_an_eighth_is_held_out_too() -> None:
     ids = Ragged.from_lists([[i % 251, i // 251] * 50 for i in range(4000)])
-    for n in (390_000, 200_000, 100_000, 50_000, 12_345):  # of each as many as of the others: a half could be without any
+    # of each as many as of the others: a half could be without any
+    for n in (390_000, 200_000, 100_000, 50_000, 12_345):
         part = units_of(ids, None, None).sample(n)
         assert 0.9 * n < part.documents.total <= 1.05 * n
         assert len(part.held) == 8 and (abs(part.held.sum(axis=1) * 8 / len(part.documents) - 1) < 0.25).all()
@@ -170,9 +199,14 @@ def test_of_a_part_of_the_documents_an_eighth_is_held_out_too() -> None:
     weights = np.ones(4000, np.int64)
     weights[[5, 3999]] = 7
     part = units_of(ids, None, weights).sample(50_000)
-    assert part.weights.max() == 7 and (part.weights == 7).sum() == 2 and max(int(doc[1]) for doc in part.documents[:-1]) > 13
+    assert (
+        part.weights.max() == 7
+        and (part.weights == 7).sum() == 2
+        and max(int(doc[1]) for doc in part.documents[:-1]) > 13
+    )
     assert len(units_of(ids, None, weights).sample(1).documents) == 1
-    for n, largest in ((128, 64), (8192, 128)):  # segments of one document, in a part: of 4096 symbols, or a 64th
+    # segments of one document, in a part: of 4096 symbols, or a 64th
+    for n, largest in ((128, 64), (8192, 128)):
         segments = Ragged.from_lists([[0] * 64] * n)
         assert units_of(segments, np.zeros(n, int), None).most.tolist() == [largest]
 
@@ -182,7 +216,10 @@ def test_where_there_is_room_for_all_words_each_is_one_token() -> None:
     rng = np.random.default_rng(5)
     stems = ["".join(map(chr, rng.integers(97, 109, 5))) for _ in range(40)]
     ends = ["".join(map(chr, rng.integers(109, 123, 3))) for _ in range(12)]
-    pairs = [(int(a), int(b)) for a, b in zip(rng.integers(0, 40, 3000), (12 * rng.random(3000) ** 2).astype(int), strict=True)]
+    pairs = [
+        (int(a), int(b))
+        for a, b in zip(rng.integers(0, 40, 3000), (12 * rng.random(3000) ** 2).astype(int), strict=True)
+    ]
     unseen = {(i, int(rng.integers(12))) for i in range(40)}
     words = [stems[a] + ends[b] for a, b in pairs if (a, b) not in unseen]
     texts = ["".join(words[i : i + 10]) for i in range(0, len(words), 10)]
@@ -199,7 +236,9 @@ def test_where_there_is_room_for_all_words_each_is_one_token() -> None:
 
 
 @given(st.data(), tables())
-def test_losses_equal_those_of_the_likeliest_path_without_the_token(data: st.DataObject, table: Table) -> None:
+def test_losses_equal_those_of_the_likeliest_path_without_the_token(
+    data: st.DataObject, table: Table
+) -> None:
     size, pairs, _ = table
     sequences = [s for s in reference_decode.expand(pairs, size) if len(s) <= 9]
     tokens = {s: i for i, s in enumerate(dict.fromkeys(sequences))}
@@ -212,9 +251,14 @@ def test_losses_equal_those_of_the_likeliest_path_without_the_token(data: st.Dat
     found = likelihood_losses(PathEncoder(vocabulary), np.array(counts))
     for t, loss in zip(range(size, n), found.tolist(), strict=True):
         others = [path for path in all_paths(vocabulary.sequence(t).tolist(), tokens) if t not in path]
-        prices = [(-sum(round(logs[u] * 2**24) for u in path), [-vocabulary.sequence(u).size for u in path]) for path in others]
+        prices = [
+            (-sum(round(logs[u] * 2**24) for u in path), [-vocabulary.sequence(u).size for u in path])
+            for path in others
+        ]
         path = others[prices.index(min(prices))]  # of several the one whose first tokens are longer
-        likelier = sum(math.log((counts[u] + counts[t]) / (total + counts[t] * (len(path) - 1))) for u in path)
+        likelier = sum(
+            math.log((counts[u] + counts[t]) / (total + counts[t] * (len(path) - 1))) for u in path
+        )
         wanted = -1.0 if sum(logs[u] for u in path) > logs[t] else counts[t] * (logs[t] - likelier)
         assert math.isclose(loss, wanted, rel_tol=1e-9, abs_tol=1e-9)
 

@@ -38,14 +38,20 @@ def test_occurrences_are_those_of_the_merged_corpus(name: str) -> None:
         tok = BPE(size + 200, alphabet=size).fit(docs, sample_weight=given_weights, progress=False)
         v = tok._model.vocabulary
         assert v.occurrences is not None
-        assert v.occurrences.tolist() == counted(tok.encode_batch(docs), given_weights or [1] * len(docs), len(v))
+        assert v.occurrences.tolist() == counted(
+            tok.encode_batch(docs), given_weights or [1] * len(docs), len(v)
+        )
         shorter = tok.truncate(size + 50)
         shorter.fit_more(docs, size + 200, sample_weight=given_weights, progress=False)
         assert shorter._model.vocabulary.occurrences.tolist() == v.occurrences.tolist()  # type: ignore[union-attr]
 
 
 def test_occurrences_of_weights_that_are_large_of_cut_text_and_of_counts() -> None:
-    v = BPE(4, alphabet=2).fit([[0, 1, 0], [1, 1, 1]], sample_weight=[2**57 + 1, 3], progress=False)._model.vocabulary
+    v = (
+        BPE(4, alphabet=2)
+        .fit([[0, 1, 0], [1, 1, 1]], sample_weight=[2**57 + 1, 3], progress=False)
+        ._model.vocabulary
+    )
     assert v.occurrences is not None and v.merges is not None and v.merges.tolist() == [[0, 1], [2, 0]]
     assert v.occurrences.tolist() == [0, 9, 0, 2**57 + 1]
     tok = BPE.for_text(280, pretokenizer="gpt2").fit(DOCS * 3, progress=False)
@@ -57,16 +63,24 @@ def test_occurrences_of_weights_that_are_large_of_cut_text_and_of_counts() -> No
 
 
 def test_occurrences_and_probabilities_of_some_tokens() -> None:
-    v = Vocabulary.from_merges(2, [[0, 1], [2, 0], [2, 2]], occurrences=[1, 2, 3, 4, 5], log_probabilities=[-1.0, -2, -3, -4, -5])
+    v = Vocabulary.from_merges(
+        2, [[0, 1], [2, 0], [2, 2]], occurrences=[1, 2, 3, 4, 5], log_probabilities=[-1.0, -2, -3, -4, -5]
+    )
     assert v.select(np.array([0]), np.array([[0, 1]])).occurrences.tolist() == [5, 2, 17]  # type: ignore[union-attr]
     assert v.select(np.array([1, 2]), None).occurrences.tolist() == [4, 5, 4, 5]  # type: ignore[union-attr]
     assert v.select(np.array([1, 2]), None).log_probabilities.tolist() == [-1, -2, -4, -5]  # type: ignore[union-attr]
     most = v.with_statistics(occurrences=np.full(5, 2**62))
-    assert most.select(np.array([0]), np.array([[0, 1]])).occurrences.tolist() == [2**63 - 1, 2**62, 2**63 - 1]  # type: ignore[union-attr]
+    assert most.select(np.array([0]), np.array([[0, 1]])).occurrences.tolist() == [
+        2**63 - 1,
+        2**62,
+        2**63 - 1,
+    ]  # type: ignore[union-attr]
 
 
 @given(st.data(), tables())
-def test_rounds_of_em_equal_the_definition_and_raise_the_likelihood(data: st.DataObject, table: Table) -> None:
+def test_rounds_of_em_equal_the_definition_and_raise_the_likelihood(
+    data: st.DataObject, table: Table
+) -> None:
     size, pairs, _ = table
     symbol = st.integers(0, size - 1)
     docs = data.draw(st.lists(st.lists(symbol, min_size=1, max_size=8), min_size=1, max_size=4))
@@ -87,13 +101,16 @@ def test_rounds_of_em_equal_the_definition_and_raise_the_likelihood(data: st.Dat
     assert np.allclose(np.exp(result.log_probabilities), p, rtol=1e-6)
     weights = dict(enumerate(result.log_probabilities.tolist()))  # type: ignore[union-attr]
     paths = [encode_paths.encode(doc, tokens, weights, "additive") for doc in docs]
-    assert result.occurrences.tolist() == counted(Ragged.from_lists([list(p) for p in paths]), [1] * len(docs), len(vocabulary))  # type: ignore[union-attr]
+    assert result.occurrences.tolist() == counted(
+        Ragged.from_lists([list(p) for p in paths]), [1] * len(docs), len(vocabulary)
+    )  # type: ignore[union-attr]
 
 
 def test_likelihood_encodes_by_the_probabilities_that_a_fit_estimates() -> None:
     docs, size = corpora(10_000)["text/60"]
     tok, other = (
-        UBPE(size + 150, 1, alphabet=size, objective="likelihood", n_threads=n).fit(docs, progress=False) for n in (1, 3)
+        UBPE(size + 150, 1, alphabet=size, objective="likelihood", n_threads=n).fit(docs, progress=False)
+        for n in (1, 3)
     )
     v = tok._model.vocabulary
     assert tok.fingerprint == other.fingerprint and abs(math.fsum(np.exp(v.log_probabilities)) - 1.0) < 1e-9
@@ -103,10 +120,17 @@ def test_likelihood_encodes_by_the_probabilities_that_a_fit_estimates() -> None:
     assert tok.encode(doc).tolist() == list(encode_paths.encode(list(doc), tokens, weights, "additive"))
     assert v.occurrences.tolist() == counted(tok.encode_batch(docs), [1] * len(docs), len(v))
     more = tok.fit_more(docs, size + 160, progress=False)
-    assert more._model.vocabulary.log_probabilities is not None and len(more._model.vocabulary.log_probabilities) == size + 160
+    assert (
+        more._model.vocabulary.log_probabilities is not None
+        and len(more._model.vocabulary.log_probabilities) == size + 160
+    )
     plain = UBPE(size + 150, 1, alphabet=size, objective="shortest").fit(docs, progress=False)
     again = plain.reweight(docs)
-    assert again.objective == "likelihood" and plain.objective == "shortest" and plain._model.vocabulary.log_probabilities is None
+    assert (
+        again.objective == "likelihood"
+        and plain.objective == "shortest"
+        and plain._model.vocabulary.log_probabilities is None
+    )
     assert again._model.vocabulary.merges.tolist() == plain._model.vocabulary.merges.tolist()
 
 
@@ -120,10 +144,17 @@ def test_idf_of_the_documents_own_encodings(objective: str) -> None:
         for token in set(ids):
             holding[token] += weight
     n = tok._model.vocabulary.n_alphabet
-    expected = [0.0] * n + [math.log((1 + sum(weights)) / (1 + holding[t])) for t in range(n, len(tok._model.vocabulary))]
+    expected = [0.0] * n + [
+        math.log((1 + sum(weights)) / (1 + holding[t])) for t in range(n, len(tok._model.vocabulary))
+    ]
     assert other._model.vocabulary.weights.tolist() == expected
-    assert other.objective == objective and other._model.vocabulary.counts.tolist() == tok._model.vocabulary.counts.tolist()
-    assert other._model.vocabulary.occurrences.tolist() == counted(other.encode_batch(DOCS), weights, len(tok._model.vocabulary))
+    assert (
+        other.objective == objective
+        and other._model.vocabulary.counts.tolist() == tok._model.vocabulary.counts.tolist()
+    )
+    assert other._model.vocabulary.occurrences.tolist() == counted(
+        other.encode_batch(DOCS), weights, len(tok._model.vocabulary)
+    )
     twice = tok.reweight(DOCS, "idf", 2)._model.vocabulary
     assert twice == tok.reweight(DOCS, "idf", 1).reweight(DOCS, "idf", 1)._model.vocabulary
 

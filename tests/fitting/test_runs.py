@@ -16,12 +16,16 @@ from ubpe_numba.errors import ModelFormatError
 PIECES = st.lists(st.sampled_from([1, 2, 3]), max_size=12) | st.builds(
     lambda s, n: [s] * n, st.sampled_from([0, 4]), st.integers(0, 40)
 )
-DOCUMENTS = st.lists(st.lists(PIECES, max_size=5).map(lambda parts: [s for part in parts for s in part]), max_size=5)
+DOCUMENTS = st.lists(
+    st.lists(PIECES, max_size=5).map(lambda parts: [s for part in parts for s in part]), max_size=5
+)
 
 
 @given(DOCUMENTS, st.integers(0, 12), st.sampled_from([[0], [0, 4]]), st.booleans(), st.sampled_from([1, 4]))
 @example([[0, 0, 0], [], [0, 0]], 5, [0], False, 1)
-def test_fits_equal_the_reference(docs: list[list[int]], more: int, runs: list[int], weighted: bool, n_candidates: int) -> None:
+def test_fits_equal_the_reference(
+    docs: list[list[int]], more: int, runs: list[int], weighted: bool, n_candidates: int
+) -> None:
     """Tokens of runs with what they count, then the merges of what is between runs; a run is a number in binary."""
     weights = [1 + 2 * (i % 2) for i in range(len(docs))] if weighted else None
     seeds: list[tuple[int, int]] = []
@@ -43,7 +47,10 @@ def test_fits_equal_the_reference(docs: list[list[int]], more: int, runs: list[i
     tok: Any = UBPEClassic(5 + k + more, n_candidates, alphabet=5, preprocessing=Preprocessing(runs=runs))
     tok.fit(docs, sample_weight=weights, progress=False)
     v = tok._model.vocabulary
-    assert [(*pair, c, d) for pair, c, d in zip(v.merges.tolist(), v.counts[5:], v.document_frequencies[5:], strict=True)] == want
+    assert [
+        (*pair, c, d)
+        for pair, c, d in zip(v.merges.tolist(), v.counts[5:], v.document_frequencies[5:], strict=True)
+    ] == want
     encoded = tok.encode_batch(docs)
     total = np.bincount(encoded.values, np.repeat(weights or [1] * len(docs), encoded.lengths), len(v))
     assert v.occurrences.tolist() == total.tolist() and tok.decode_batch(encoded).to_lists() == docs
@@ -70,7 +77,8 @@ def test_a_gap_is_a_few_tokens_and_takes_few_ids(tmp_path: Path) -> None:
     assert load(tmp_path / "bytes.json") == data
     head = json.loads((tmp_path / "bytes.json").read_text())
     head["text"]["runs"] = "N\u2014"
-    with pytest.raises(ModelFormatError, match="runs: expected symbols of an alphabet of bytes"):  # no error of the codec
+    # no error of the codec
+    with pytest.raises(ModelFormatError, match="runs: expected symbols of an alphabet of bytes"):
         load(json.dumps(head))
     assert [data.decode([i]) for i in data.encode(b"NNNNNNN")] == [b"NNNN", b"NN", b"N"]
 
@@ -84,10 +92,15 @@ def test_both_strands_with_gaps() -> None:
     bases = "".join(np.random.default_rng(0).choice([*"ACGT"], 300))
     genome = bases + "N" * 77 + bases[:90]
     symbols = Preprocessing(runs="N", mirror={"A": "T", "C": "G"})
-    tok = BPE(60, alphabet="ACGTN", rules=FitRules(max_token_length=9), preprocessing=symbols).fit([genome, "NNNN"])
+    tok = BPE(60, alphabet="ACGTN", rules=FitRules(max_token_length=9), preprocessing=symbols).fit(
+        [genome, "NNNN"]
+    )
     here, there = tok.encode(genome), tok.encode(genome.translate(str.maketrans("ACGT", "TGCA"))[::-1])
     assert np.array_equal(here, tok.vocabulary.mirror[there[::-1]]) and (here == 7).sum() == 9
-    assert [*tok.vocabulary][5:8] == ["NN", "NNNN", "N" * 8] and tok.vocabulary.counts[5:7].tolist() == [158, 76]
+    assert [*tok.vocabulary][5:8] == ["NN", "NNNN", "N" * 8] and tok.vocabulary.counts[5:7].tolist() == [
+        158,
+        76,
+    ]
 
 
 @each("call, error, words", [

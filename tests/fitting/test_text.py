@@ -13,7 +13,8 @@ from ubpe_numba.fitting.text import LocalText
 
 
 def test_offsets_past_32_bits(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(read, "check_cuts", lambda *_: None)  # a document of 4 GB before them would take its time
+    # a document of 4 GB before them would take its time
+    monkeypatch.setattr(read, "check_cuts", lambda *_: None)
     path = tmp_path / "sparse"
     with open(path, "wb") as f:
         f.truncate(2**33)
@@ -39,7 +40,9 @@ def test_a_busy_machine_gets_fewer_threads(monkeypatch: pytest.MonkeyPatch) -> N
         clock[:] = clock[0] + 0.3, clock[1] + (0.1 if len(at_once) < 5 else 0.3)
         return 0
 
-    monkeypatch.setattr(text, "time", SimpleNamespace(perf_counter=lambda: clock[0], thread_time=lambda: clock[1]))
+    monkeypatch.setattr(
+        text, "time", SimpleNamespace(perf_counter=lambda: clock[0], thread_time=lambda: clock[1])
+    )
     monkeypatch.setattr(text, "run_rounds", run_rounds)
     for i in range(18):
         held.rounds(SimpleNamespace(state={"visited": [i]}), None, None, None, 8)  # type: ignore[arg-type]

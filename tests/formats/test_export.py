@@ -33,7 +33,9 @@ pytest.importorskip("tiktoken")
 
 
 @pytest.mark.parametrize("pattern", ["gpt2", "cl100k", "[^ ]+ ?", None])
-def test_ids_are_those_of_the_others_and_imports_are_the_same(pattern: Any, lines: list[str], tmp_path: pathlib.Path) -> None:
+def test_ids_are_those_of_the_others_and_imports_are_the_same(
+    pattern: Any, lines: list[str], tmp_path: pathlib.Path
+) -> None:
     """Fitted on a mixture, so that tokens cross characters of several bytes."""
     tok: Any = BPE.for_text(1500, pretokenizer=pattern, special_tokens=[END, "<é>"]).fit(
         lines[:2000] + MIXED * 20, progress=False
@@ -45,7 +47,10 @@ def test_ids_are_those_of_the_others_and_imports_are_the_same(pattern: Any, line
         tokenizers.models.BPE(json.loads(vocab), [tuple(line.split(" ")) for line in merges.splitlines()[1:]])
     )
     of_pairs.pre_tokenizer = other.pre_tokenizer
-    docs, letters = [*MIXED, *lines[3000:3300], "".join(lines[100:130]), f"a{END}b{END}{END}<é>c"], "".join(MIXED[:5])
+    docs, letters = (
+        [*MIXED, *lines[3000:3300], "".join(lines[100:130]), f"a{END}b{END}{END}<é>c"],
+        "".join(MIXED[:5]),
+    )
     docs += ["".join(random.Random(i).choices(letters, k=40)) for i in range(200)]
     ours = tok.encode_batch(docs, allowed_special="all").to_lists()
     assert [e.ids for e in other.encode_batch(docs, add_special_tokens=False)] == ours
@@ -115,7 +120,8 @@ REFUSED: list[tuple[Callable[[], Any], str, str]] = [
     (lambda: paths("sentencepiece", known_words=["ab"]), "sentencepiece", "always found"),
     (lambda: fitted(["ab ab"], 10, normalizer="NFC"), "sentencepiece", "no place for 'NFC'"),
     (lambda: load(model([*PIECES, ("a", -1.0, UNUSED)])), "sentencepiece", "export refused: sentencepiece does not read it"),
-    (lambda: merges([[1, 1], [0, 1], [3, 1]]), "sentencepiece", "export refused"),  # a b b is not what its parts are merged to
+    # a b b is not what its parts are merged to
+    (lambda: merges([[1, 1], [0, 1], [3, 1]]), "sentencepiece", "export refused"),
     (lambda: words(["[UNK]"]), "tokenizer.json", "pretokenizer: a tokenizer.json says how text becomes words; for BERT's give"),
     (lambda: words(AB, special_tokens={"ab": 99}, **CUT), "tokenizer.json", "one is a piece with another id"),
     (lambda: words(AB, special_tokens={"[x]": 1}, **CUT), "tokenizer.json", "or has that of another piece"),
@@ -132,17 +138,29 @@ REFUSED: list[tuple[Callable[[], Any], str, str]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("make, form, match", REFUSED, ids=[f"{form}-{match}"[:50] for _, form, match in REFUSED])
-def test_exports_that_would_lose_something_are_refused(make: Any, form: str, match: str, tmp_path: pathlib.Path) -> None:
+@pytest.mark.parametrize(
+    "make, form, match", REFUSED, ids=[f"{form}-{match}"[:50] for _, form, match in REFUSED]
+)
+def test_exports_that_would_lose_something_are_refused(
+    make: Any, form: str, match: str, tmp_path: pathlib.Path
+) -> None:
     (tmp_path / "x").write_text("old")
-    refuses(ValueError, match, lambda: export(make(), form, *([] if form == "transformers" else [tmp_path / "x"])))
+    refuses(
+        ValueError, match, lambda: export(make(), form, *([] if form == "transformers" else [tmp_path / "x"]))
+    )
     assert (tmp_path / "x").read_text() == "old"
 
 
-def test_a_folder_of_its_name_is_not_an_installed_package(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_of_its_name_is_not_an_installed_package(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "just_a_folder").mkdir()
     monkeypatch.syspath_prepend(tmp_path)
-    assert _package("just_a_folder") is None and _package("not_even_that") is None and _package("numpy") is not None
+    assert (
+        _package("just_a_folder") is None
+        and _package("not_even_that") is None
+        and _package("numpy") is not None
+    )
 
 
 @pytest.mark.parametrize("name", PATTERNS)
@@ -154,8 +172,13 @@ def test_published_patterns_are_written_as_others_have_them(name: str) -> None:
     parts = step["pretokenizers"] if step["type"] == "Sequence" else [step]
     found = [part["pattern"]["Regex"] if part["type"] == "Split" else part["type"] for part in parts]
     want = {"gpt2": ["ByteLevel"], "starcoder": ["Digits", "ByteLevel"]}
-    assert found == want.get(name, [*published_steps(name), "ByteLevel"]) and parts[-1]["use_regex"] is (name in want)
-    for again in (BPE.load(text), *([BPE.load(export(tok, "tiktoken.Encoding"))] if name != "deepseek" else [])):
+    assert found == want.get(name, [*published_steps(name), "ByteLevel"]) and parts[-1]["use_regex"] is (
+        name in want
+    )
+    for again in (
+        BPE.load(text),
+        *([BPE.load(export(tok, "tiktoken.Encoding"))] if name != "deepseek" else []),
+    ):
         cutter = again._model.segmenter.pretokenizer
         assert (cutter.name, cutter.unicode, cutter.kernel) == (name, "16.0.0", f"{name}@16.0.0")
         assert again.encode("they're 1234 中文").tolist() == tok.encode("they're 1234 中文").tolist()
@@ -169,20 +192,37 @@ def test_tiktoken_has_special_tokens_first_too() -> None:
     again = BPE.load(export(tok, "tiktoken"), pretokenizer="gpt2", special_tokens=tok.vocabulary.special)
     for text in ("lowest <0> slow", "é 中"):
         ids = tok.encode(text, allowed_special="all").tolist()
-        assert encoding.encode(text, allowed_special="all") == ids == again.encode(text, allowed_special="all").tolist()
+        assert (
+            encoding.encode(text, allowed_special="all")
+            == ids
+            == again.encode(text, allowed_special="all").tolist()
+        )
 
 
-def test_an_export_that_encodes_differently_names_the_sample(monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path) -> None:
+def test_an_export_that_encodes_differently_names_the_sample(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path
+) -> None:
     """A table out of order encodes differently by the articles' batch rule, which no other library has."""
     rng = np.random.default_rng(0)
     docs = [rng.integers(0, 4, 200) for _ in range(8)]
-    tok = UBPEClassic(60, 50, alphabet=4, rules=FitRules(order="idf", encode="batch")).fit(docs, progress=False)
+    tok = UBPEClassic(60, 50, alphabet=4, rules=FitRules(order="idf", encode="batch")).fit(
+        docs, progress=False
+    )
     path = tmp_path / "tokenizer.json"
-    refuses(ValueError, "vocabulary: its pairs are not in order of creation", export, tok, "tokenizer.json", path)
+    refuses(
+        ValueError, "vocabulary: its pairs are not in order of creation", export, tok, "tokenizer.json", path
+    )
     monkeypatch.setattr(export_check, "check_order", lambda model: None)
     monkeypatch.setattr(writers, "_same_by_rank", lambda other, samples: None)
     monkeypatch.setattr(readers, "of_huggingface", lambda *source: readers.Found(tok._model))
-    refuses(ValueError, r"export refused: \[.*\] is \[.*\] here, but \[.*\] by tokenizers", export, tok, "tokenizer.json", path)
+    refuses(
+        ValueError,
+        r"export refused: \[.*\] is \[.*\] here, but \[.*\] by tokenizers",
+        export,
+        tok,
+        "tokenizer.json",
+        path,
+    )
     assert not path.exists()
 
 
@@ -191,7 +231,9 @@ def test_samples_are_what_they_say() -> None:
     for made in (tok, BPE(300).fit([*TEXTS], progress=False)):  # of bytes, and of characters
         docs = samples_of(made._model)
         assert {*TEXTS} <= {*texts_of(made._model.alphabet, (docs, docs))[2]}
-    pairs = sorted(itertools.product(range(75), repeat=2), key=max) + [(5627 + i, 5627 + i) for i in range(13)]
+    pairs = sorted(itertools.product(range(75), repeat=2), key=max) + [
+        (5627 + i, 5627 + i) for i in range(13)
+    ]
     many = BPE.from_merges(pairs, alphabet="abc", preprocessing=Preprocessing(special_tokens=["<x>"]))
     docs = samples_of(many._model)
     assert (len(docs), max(map(len, docs)), digest(docs)) == (5105 + 1, 4096, "2953170aea86")  # as it says
@@ -211,32 +253,56 @@ def tokenizers_of_all_kinds() -> list[Any]:
 
 
 #: The last are of one text and of two.
-TEMPLATES = ["[CLS] $A [SEP]", "<s> $A", "$A", ("<s> $A", "<s> $A <s>:1 $B:1"), ("[CLS]:2 $A:2 [SEP]", "$B [SEP] $A:7")]
+TEMPLATES = [
+    "[CLS] $A [SEP]",
+    "<s> $A",
+    "$A",
+    ("<s> $A", "<s> $A <s>:1 $B:1"),
+    ("[CLS]:2 $A:2 [SEP]", "$B [SEP] $A:7"),
+]
 
 
 @pytest.mark.parametrize("tok", tokenizers_of_all_kinds(), ids=lambda tok: type(tok).__name__)
 def test_exports_with_a_template(tok: Any) -> None:
     """The file adds what the template says; read back, a call adds it, and an export writes it again."""
     unknown = {} if isinstance(tok, WordPiece) else {"unk_token": "[UNK]"}
-    assert template_of("<a:1> $A <a:1>:3", IDS).single == ((4, 0), (FIRST, 0), (4, 3))  # a special token may end in a number
+    # a special token may end in a number
+    assert template_of("<a:1> $A <a:1>:3", IDS).single == ((4, 0), (FIRST, 0), (4, 3))
     for template in TEMPLATES:
         text = export(tok, "tokenizer.json", template=template, **unknown)
         other, again = tokenizers.Tokenizer.from_str(text), type(tok).load(text)
         assert again.encode("abba").tolist() == tok.encode("abba").tolist()
         for texts in (("abba",), ("abba", "ab")):
             theirs, ours = other.encode(*texts), again(*texts, return_token_type_ids=True)
-            assert (ours.input_ids.tolist(), ours.token_type_ids.tolist()) == (theirs.ids, theirs.type_ids), template
-        assert json.loads(export(again, "tokenizer.json"))["post_processor"] == json.loads(text)["post_processor"]
-    theirs = tokenizers.Tokenizer.from_str(export(tok, "tokenizer.json", template=TEMPLATES[0], **unknown)).encode("abba", "ab")
-    cls, sep, one, two = *map(tok.token_to_id, ("[CLS]", "[SEP]")), tok.encode("abba").tolist(), tok.encode("ab").tolist()
-    assert theirs.ids == [cls, *one, sep, *two, sep] and theirs.type_ids == [0] * (len(one) + 2) + [1] * (len(two) + 1)
+            assert (ours.input_ids.tolist(), ours.token_type_ids.tolist()) == (theirs.ids, theirs.type_ids), (
+                template
+            )
+        assert (
+            json.loads(export(again, "tokenizer.json"))["post_processor"]
+            == json.loads(text)["post_processor"]
+        )
+    theirs = tokenizers.Tokenizer.from_str(
+        export(tok, "tokenizer.json", template=TEMPLATES[0], **unknown)
+    ).encode("abba", "ab")
+    cls, sep, one, two = (
+        *map(tok.token_to_id, ("[CLS]", "[SEP]")),
+        tok.encode("abba").tolist(),
+        tok.encode("ab").tolist(),
+    )
+    assert theirs.ids == [cls, *one, sep, *two, sep] and theirs.type_ids == [0] * (len(one) + 2) + [1] * (
+        len(two) + 1
+    )
 
 
-def test_a_template_that_the_other_library_reads_differently_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_template_that_the_other_library_reads_differently_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     tok = BPE.for_text(258, special_tokens=SPECIAL_OF_POST_PROCESSOR).fit(["abab"], progress=False)
     frame = writers._frame
     monkeypatch.setattr(writers, "_frame", lambda *given: (Template(), frame(*given)[1]))
-    refuses(ValueError, "export refused: .* by tokenizers", export, tok, "tokenizer.json", template="[CLS] $A")
+    refuses(
+        ValueError, "export refused: .* by tokenizers", export, tok, "tokenizer.json", template="[CLS] $A"
+    )
 
 
 WORDS = ["[UNK]", "<end>"]
@@ -283,7 +349,11 @@ def test_unknown_characters_become_the_token(make: Any, options: dict[str, Any])
     known = [chr(symbol) for symbol in tok._model.alphabet.symbols.tolist()]
     rng = np.random.default_rng(0)
     for _ in range(200):
-        doc = "".join(rng.choice([*known, *known, *"Xé ", "e\u0301", "\U0001f600", "<end>", "ac\u0301b"], rng.integers(0, 20)))
+        doc = "".join(
+            rng.choice(
+                [*known, *known, *"Xé ", "e\u0301", "\U0001f600", "<end>", "ac\u0301b"], rng.integers(0, 20)
+            )
+        )
         ids = other.encode(doc).ids
         found |= {*ids}
         assert again.encode(doc, allowed_special="all").tolist() == ids
@@ -298,7 +368,10 @@ def test_unknown_characters_become_the_token(make: Any, options: dict[str, Any])
 
 LOSSY = [
     (lambda: BPE.from_merges([[0, 1]], "ab"), "2 characters and no unk_token: .* such as 'X' silently"),
-    (lambda: BPE.from_merges([[0, 1]], alphabet=2), "2 integers and no unk_token: .* characters of no integer of the alphabet"),
+    (
+        lambda: BPE.from_merges([[0, 1]], alphabet=2),
+        "2 integers and no unk_token: .* characters of no integer of the alphabet",
+    ),
     (lambda: BPE.from_merges([[0, 1]], alphabet=b"ab"), r"2 bytes and no unk_token: .* such as b'\\x00'"),
 ]
 
@@ -309,7 +382,10 @@ def test_a_file_that_loses_symbols_is_warned_about(make: Any, match: str, tmp_pa
     with pytest.warns(UserWarning, match=f"alphabet: the exported tokenizer has {match}") as caught:
         text = export(tok, "tokenizer.json", path)
     assert caught[0].filename == __file__ and path.read_text() == text
-    assert export(tok, "tokenizer.json", unk_token=False) == text and json.loads(text)["model"]["unk_token"] is None
+    assert (
+        export(tok, "tokenizer.json", unk_token=False) == text
+        and json.loads(text)["model"]["unk_token"] is None
+    )
 
 
 def test_nothing_is_lost_of_all_bytes() -> None:
@@ -326,7 +402,10 @@ def test_nothing_is_lost_of_all_bytes() -> None:
 
 
 def test_names_that_no_merge_makes_stay_in_the_file() -> None:
-    for tok, names in ((BPE.for_text(260).fit(["abab"]), ["ÿq", "ĠÃ©z", "zzz"]), (merges([[0, 1]], "abé"), ["éa", "bb"])):
+    for tok, names in (
+        (BPE.for_text(260).fit(["abab"]), ["ÿq", "ĠÃ©z", "zzz"]),
+        (merges([[0, 1]], "abé"), ["éa", "bb"]),
+    ):
         file = json.loads(export(tok, "tokenizer.json", unk_token=False))
         vocab = file["model"]["vocab"]
         vocab.update({name: len(vocab) + i for i, name in enumerate(names)})
@@ -334,27 +413,42 @@ def test_names_that_no_merge_makes_stay_in_the_file() -> None:
 
 
 def test_other_words_are_refused(tmp_path: pathlib.Path) -> None:
-    tok, said = letters(known_words=["net"]), "is neither a symbol nor a special token of this tokenizer: '[UNK]', '<end>'"
+    tok, said = (
+        letters(known_words=["net"]),
+        "is neither a symbol nor a special token of this tokenizer: '[UNK]', '<end>'",
+    )
     wrong: list[tuple[Any, Any, str]] = [
         ("[MASK]", ValueError, f"unk_token: '[MASK]' {said}"), ("net", ValueError, f"unk_token: 'net' {said}"),
         (3, TypeError, "unk_token: expected a special token, None or False, got 3"),
     ]  # fmt: skip
     for value, error, match in wrong:
-        refuses(error, re.escape(match), export, tok, "tokenizer.json", tmp_path / "tokenizer.json", unk_token=value)
+        refuses(
+            error,
+            re.escape(match),
+            export,
+            tok,
+            "tokenizer.json",
+            tmp_path / "tokenizer.json",
+            unk_token=value,
+        )
     assert not [*tmp_path.iterdir()]
 
 
 def test_a_model_with_a_rule_keeps_it() -> None:
     tok = BPE.load(export(letters(), "tokenizer.json", unk_token="[UNK]"))
     assert export(tok, "tokenizer.json", unk_token="[UNK]") == export(tok, "tokenizer.json")
-    with pytest.raises(ValueError, match="unk_token: unknown characters become the id .* in this model, which is not '<end>'"):
+    with pytest.raises(
+        ValueError, match="unk_token: unknown characters become the id .* in this model, which is not '<end>'"
+    ):
         export(tok, "tokenizer.json", unk_token="<end>")
 
 
 def test_a_wrong_unknown_token_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """Samples with unknown characters show what samples of known ones cannot."""
     write = writers.huggingface.write
-    monkeypatch.setattr(writers.huggingface, "write", lambda *a, **k: write(*a, **{**k, "unk_token": "<end>"}))
+    monkeypatch.setattr(
+        writers.huggingface, "write", lambda *a, **k: write(*a, **{**k, "unk_token": "<end>"})
+    )
     refuses(ValueError, "export refused: ", lambda: export(letters(), "tokenizer.json", unk_token="[UNK]"))
 
 
@@ -372,7 +466,9 @@ def test_the_constructor_s_unknown_is_the_default() -> None:
             export(tok, "tokenizer.json")
 
 
-@pytest.mark.parametrize("unk_token, params", [([1], {"unknown": 1}), ([99, 99], {"special_tokens": [[99, 99]]})], ids=str)
+@pytest.mark.parametrize(
+    "unk_token, params", [([1], {"unknown": 1}), ([99, 99], {"special_tokens": [[99, 99]]})], ids=str
+)
 def test_an_integer_is_the_unknown_token(unk_token: list[int], params: dict[str, Any]) -> None:
     symbols, rng = [9, 2, 1, 99], np.random.default_rng(0)
     tok = fitted([[1, 2, 9, 9, 1, 2] * 5], 8, alphabet=symbols, **params)
@@ -390,11 +486,20 @@ def test_an_integer_is_the_unknown_token(unk_token: list[int], params: dict[str,
 
 def test_a_unigram_model_has_a_special_token_for_the_unknown_only() -> None:
     some = fitted([b"abab", b"abc"], 6, UBPE, objective="tokenizers", alphabet=b"abc", special_tokens=WORDS)
-    with pytest.raises(ValueError, match="unk_token: a Unigram model over bytes has none unless it has all of them"):
+    with pytest.raises(
+        ValueError, match="unk_token: a Unigram model over bytes has none unless it has all of them"
+    ):
         export(some, "tokenizer.json", unk_token="[UNK]")
     likely = fitted(["abab", "ba"], 8, UBPE, alphabet="ab", objective="likelihood").reweight(["abab", "ba"])
     likely.set_params(objective="tokenizers")
-    refuses(ValueError, r"unk_token: .* is a symbol, which is not searched for", export, likely, "tokenizer.json", unk_token="a")
+    refuses(
+        ValueError,
+        r"unk_token: .* is a symbol, which is not searched for",
+        export,
+        likely,
+        "tokenizer.json",
+        unk_token="a",
+    )
     text = export(likely, "tokenizer.json")
     assert export(likely.set_params(unknown="a"), "tokenizer.json") == text  # by default none
 
@@ -408,7 +513,9 @@ _PAIRS = {"vocab": {"A": 0, "C": 1, "N": 2, "NA": 3, "AC": 4, "NN": 5}, "merges"
     ({"unk_token": "AC", "merges": ["A C", "AC N"], "vocab": {**_PAIRS["vocab"], "ACN": 6}}, "several characters"),
     ({"unk_token": "NN", "fuse_unk": True}, "'NN' is in texts too: not supported with fuse_unk"),
 ])  # fmt: skip
-def test_an_unknown_token_that_texts_have_is_refused_where_ids_would_differ(model: dict[str, Any], message: str) -> None:
+def test_an_unknown_token_that_texts_have_is_refused_where_ids_would_differ(
+    model: dict[str, Any], message: str
+) -> None:
     file = json.dumps({"model": {"type": "BPE", **_PAIRS, **model}})
     refuses(ModelFormatError, message, BPE.load, file)
 

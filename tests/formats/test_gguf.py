@@ -11,7 +11,23 @@ import numpy as np
 import pytest
 from double_arrays import charsmap
 from formats import test_matrix
-from gguf_files import ARRAY, BOOL, F64, I8, I32, I64, LAYOUTS, STRING, U8, U64, Typed, gguf, string, value_of, vocabulary
+from gguf_files import (
+    ARRAY,
+    BOOL,
+    F64,
+    I8,
+    I32,
+    I64,
+    LAYOUTS,
+    STRING,
+    U8,
+    U64,
+    Typed,
+    gguf,
+    string,
+    value_of,
+    vocabulary,
+)
 from hypothesis import given, strategies as st
 from sentencepiece_models import BPE as PAIRS, BYTES, NORMAL, SPECIAL, UNIGRAM, USER, model
 from tables import refuses
@@ -55,23 +71,47 @@ def same(found: Any, value: Any) -> bool:
     return type(found) is type(value) and bool(found == value)
 
 
-@given(st.dictionaries(TEXT, VALUES, max_size=6), st.dictionaries(TEXT, VALUES, max_size=6), st.sampled_from([2, 3]))
+@given(
+    st.dictionaries(TEXT, VALUES, max_size=6),
+    st.dictionaries(TEXT, VALUES, max_size=6),
+    st.sampled_from([2, 3]),
+)
 def test_what_is_written_is_read(wanted: dict[str, Any], others: dict[str, Any], version: int) -> None:
-    rows = [*(("b." + name, value) for name, value in others.items()), *(("a." + name, value) for name, value in wanted.items())]
+    rows = [
+        *(("b." + name, value) for name, value in others.items()),
+        *(("a." + name, value) for name, value in wanted.items()),
+    ]
     found = fields_of(gguf(rows[::2] + rows[1::2], version) + b"tensors")
     assert found.keys() == wanted.keys() and all(same(found[name], wanted[name]) for name in wanted)
 
 
 def test_numbers_of_every_type() -> None:
     for kind, layout in LAYOUTS.items():
-        most = True if layout == "?" else 0.5 if layout in "fd" else (1 << 8 * struct.calcsize(layout) - layout.islower()) - 1
-        found = fields_of(gguf([("a.x", Typed(kind, most)), ("a.y", Typed(kind, [most, most])), ("a.z", Typed(kind, []))]))
+        most = (
+            True
+            if layout == "?"
+            else 0.5
+            if layout in "fd"
+            else (1 << 8 * struct.calcsize(layout) - layout.islower()) - 1
+        )
+        found = fields_of(
+            gguf([("a.x", Typed(kind, most)), ("a.y", Typed(kind, [most, most])), ("a.z", Typed(kind, []))])
+        )
         assert found["x"] == most and found["y"].tolist() == [most, most] and found["z"].size == 0
 
 
 def test_only_the_fields_are_read(tmp_path: pathlib.Path) -> None:
     with open(tmp_path / "x", "wb") as f:
-        f.write(gguf([("a.x", ["é", "", "b"] * 9), ("b", Typed(STRING, ["c" * 99] * 9)), ("c", [1] * 99), ("a.y", 5)]))
+        f.write(
+            gguf(
+                [
+                    ("a.x", ["é", "", "b"] * 9),
+                    ("b", Typed(STRING, ["c" * 99] * 9)),
+                    ("c", [1] * 99),
+                    ("a.y", 5),
+                ]
+            )
+        )
         f.truncate(1 << 40)
     assert read_fields(tmp_path / "x", "a.") == {"x": ["é", "", "b"] * 9, "y": 5}
 
@@ -137,7 +177,9 @@ def test_other_fields_may_hold_any_bytes() -> None:
     assert fields_of(gguf([("b", Typed(STRING, b"\xff")), ("c", ["a", b"\xff"]), ("a.x", 1)])) == {"x": 1}
 
 
-def test_fields_of_too_many_bytes_are_refused(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fields_of_too_many_bytes_are_refused(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(gguf_module, "_MOST_BYTES", 1 << 12)
     (tmp_path / "x").write_bytes(gguf([("a.x", Typed(U8, [1] * 5000))]))
     refuses(ModelFormatError, "the field 'a.x' is too large", lambda: read_fields(tmp_path / "x", "a."))
@@ -146,13 +188,22 @@ def test_fields_of_too_many_bytes_are_refused(tmp_path: pathlib.Path, monkeypatc
 KINDS = st.integers(0, 13)
 VALUE_BYTES = st.one_of(  # of a type, of an array of a type, of anything
     st.builds(lambda kind, data: struct.pack("<I", kind) + data, KINDS, st.binary(max_size=9)),
-    st.builds(lambda kind, n, data: struct.pack("<IIQ", ARRAY, kind, n) + data, KINDS, st.integers(0, 4), st.binary(max_size=20)),
+    st.builds(
+        lambda kind, n, data: struct.pack("<IIQ", ARRAY, kind, n) + data,
+        KINDS,
+        st.integers(0, 4),
+        st.binary(max_size=20),
+    ),
     st.builds(value_of, VALUES),
     st.binary(max_size=20),
 )
 
 
-@given(st.lists(st.tuples(TEXT, VALUE_BYTES.map(bytearray)), max_size=3), st.integers(0, 4), st.binary(max_size=9))
+@given(
+    st.lists(st.tuples(TEXT, VALUE_BYTES.map(bytearray)), max_size=3),
+    st.integers(0, 4),
+    st.binary(max_size=9),
+)
 def test_any_bytes_are_read_or_refused(fields: list[tuple[str, bytearray]], n: int, rest: bytes) -> None:
     """Whatever is read are names with numbers, texts, or as many of them as the file can hold."""
     data = gguf(fields, n_fields=n) + rest
@@ -165,7 +216,12 @@ def test_any_bytes_are_read_or_refused(fields: list[tuple[str, bytearray]], n: i
         assert isinstance(value, (bool, int, float)) or len(value) <= len(data), (name, value)
 
 
-PIECES = [*SPECIAL, *BYTES, *((name, -5.0 + i, NORMAL) for i, name in enumerate(["▁", "a", "aa", "▁a"])), ("a▁", 0.0, USER)]
+PIECES = [
+    *SPECIAL,
+    *BYTES,
+    *((name, -5.0 + i, NORMAL) for i, name in enumerate(["▁", "a", "aa", "▁a"])),
+    ("a▁", 0.0, USER),
+]
 
 
 def written(path: pathlib.Path, kind: str, tokens: list[str], **fields: Any) -> pathlib.Path:
@@ -179,9 +235,15 @@ def test_kinds_of_sentencepiece(tmp_path: pathlib.Path) -> None:
     names, scores, types = map(list, zip(*PIECES, strict=True))
     data = charsmap({"Ä": "a"})
     typed = (Typed(U8, list(data)), Typed(I8, np.frombuffer(data, np.int8).tolist()), Typed(I32, list(data)))
-    for kind, number, values in (("llama", PAIRS, None), ("t5", UNIGRAM, None), *(("t5", UNIGRAM, values) for values in typed)):
+    for kind, number, values in (
+        ("llama", PAIRS, None),
+        ("t5", UNIGRAM, None),
+        *(("t5", UNIGRAM, values) for values in typed),
+    ):
         more = {} if values is None else {"precompiled_charsmap": values}
-        path = written(tmp_path / "m", kind, names, scores=scores, token_type=types, add_space_prefix=True, **more)
+        path = written(
+            tmp_path / "m", kind, names, scores=scores, token_type=types, add_space_prefix=True, **more
+        )
         t5, blob = kind == "t5", data if more else b""
         assert load(path) == load(model(PIECES, number, prefix=True, remove=t5, by_bytes=True, charsmap=blob))
 
@@ -190,7 +252,12 @@ def test_placeholders_that_are_said_to_be_unknown(tmp_path: pathlib.Path) -> Non
     """One is the unknown piece; the others are in no text."""
     tokens, types = ["<unk>", "a", "<p1>", "<p2>"], [2, 1, 2, 2]
     for unknown in ({}, {"unknown_token_id": 0}):
-        fields: dict[str, Any] = {"scores": [0.0] * 4, "token_type": types, "add_space_prefix": False, **unknown}
+        fields: dict[str, Any] = {
+            "scores": [0.0] * 4,
+            "token_type": types,
+            "add_space_prefix": False,
+            **unknown,
+        }
         with pytest.warns(UserWarning, match="^tokenizer.ggml.newer is not read"):
             tokenizer = BPE.load(written(tmp_path / "m.gguf", "llama", tokens, **fields, newer=True))
         assert tokenizer.encode("axa").tolist() == [1, 0, 1] and tokenizer.decode([1, 3]).startswith("a")
@@ -232,8 +299,14 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize("fields, message", REFUSED, ids=range(len(REFUSED)))
-def test_what_is_not_valid_is_refused_of_gguf_file(fields: dict[str, Any], message: str, tmp_path: pathlib.Path) -> None:
-    refuses(ModelFormatError, message, lambda: BPE.load(written(tmp_path / "m.gguf", **{"tokens": ["a", "b"], **fields})))
+def test_what_is_not_valid_is_refused_of_gguf_file(
+    fields: dict[str, Any], message: str, tmp_path: pathlib.Path
+) -> None:
+    refuses(
+        ModelFormatError,
+        message,
+        lambda: BPE.load(written(tmp_path / "m.gguf", **{"tokens": ["a", "b"], **fields})),
+    )
 
 
 def test_patterns_by_the_names_of_llama_cpp(tmp_path: pathlib.Path) -> None:
@@ -257,7 +330,9 @@ PUBLISHED = {
 }  # fmt: skip
 
 
-_UNNAMED = [name for name, steps in _STEPS.items() if len(steps) > 1 or (steps and steps[0] not in NAMED.values())]
+_UNNAMED = [
+    name for name, steps in _STEPS.items() if len(steps) > 1 or (steps and steps[0] not in NAMED.values())
+]
 
 
 @pytest.mark.parametrize("name", [None, *_UNNAMED])
@@ -270,14 +345,27 @@ def test_patterns_without_a_name_cut_as_by_tokenizers(tmp_path: pathlib.Path, na
     fields = {} if name is None else {"pre": name}
     tok = BPE.load(written(tmp_path / "m.gguf", "gpt2", names, merges=[*map(" ".join, merges)], **fields))
     steps = [
-        {"type": "Split", "pattern": {"Regex": step}, "behavior": "Isolated"} if isinstance(step, str) else step
+        {"type": "Split", "pattern": {"Regex": step}, "behavior": "Isolated"}
+        if isinstance(step, str)
+        else step
         for step in PUBLISHED.get(name or "", _STEPS[name or "default"])
     ]
-    steps += [] if name == "falcon" else [{"type": "ByteLevel", "add_prefix_space": False, "use_regex": False}]
+    steps += (
+        [] if name == "falcon" else [{"type": "ByteLevel", "add_prefix_space": False, "use_regex": False}]
+    )
     model = {"type": "BPE", "vocab": {name: i for i, name in enumerate(names)}, "merges": merges}
     cutter = {"type": "Sequence", "pretokenizers": Splitter(steps).state()}
-    peer = tokenizers.Tokenizer.from_str(json.dumps({"version": "1.0", "pre_tokenizer": cutter, "model": model}))
-    texts = ["ab 1234567 ab!!", "it's  abab\n\n\tab", "中文abかな 한국12", " a!!ab, $12+ 3", *TEXTS, "ü½¼12ü 12aAbZ ZAabA"]
+    peer = tokenizers.Tokenizer.from_str(
+        json.dumps({"version": "1.0", "pre_tokenizer": cutter, "model": model})
+    )
+    texts = [
+        "ab 1234567 ab!!",
+        "it's  abab\n\n\tab",
+        "中文abかな 한국12",
+        " a!!ab, $12+ 3",
+        *TEXTS,
+        "ü½¼12ü 12aAbZ ZAabA",
+    ]
     texts += [
         "12 1234\r\n\r\nab  \n ab\r", "1½2345 ٣٤٥٦", "<sentinel:12> IMGIMGABZ\tab    a", "a      \n         b  ", "ba'S 12'll",
     ]  # fmt: skip
@@ -300,7 +388,9 @@ def test_characters_as_of_gemma(tmp_path: pathlib.Path) -> None:
         tok = BPE.load(written(tmp_path / "m.gguf", kind, [*vocab], **fields, **pre))
         for text in [*test_matrix.TEXTS, "  low\n\nlow <s>é", *TEXTS]:
             ids = tok.encode(text, allowed_special="all").tolist()
-            assert ids == peer.encode(text).ids and tok.decode(ids) == peer.decode(ids, skip_special_tokens=False)
+            assert ids == peer.encode(text).ids and tok.decode(ids) == peer.decode(
+                ids, skip_special_tokens=False
+            )
 
 
 BERT = ["[PAD]", "[unused0]", "[UNK]", "[CLS]", "un", "##able", "a", "##b", "!", "▁", "##▁", "]", "##]"]
@@ -309,12 +399,18 @@ BERT = ["[PAD]", "[unused0]", "[UNK]", "[CLS]", "un", "##able", "a", "##b", "!",
 def of_bert(path: pathlib.Path, pieces: list[str], **fields: Any) -> pathlib.Path:
     """A file as llama.cpp's converter writes it: a mark before pieces that begin a word, none before control tokens."""
     types = [3 if piece in ("[PAD]", "[CLS]") else 1 for piece in pieces]
-    named = [p if t == 3 else p[2:] if p.startswith("##") else f"▁{p}" for p, t in zip(pieces, types, strict=True)]
+    named = [
+        p if t == 3 else p[2:] if p.startswith("##") else f"▁{p}" for p, t in zip(pieces, types, strict=True)
+    ]
     return written(path, "bert", named, token_type=types, unknown_token_id=pieces.index("[UNK]"), **fields)
 
 
 def test_words_of_bert(tmp_path: pathlib.Path) -> None:
-    refuses(ModelFormatError, "expected the path of the file, not its content", lambda: load(vocabulary("gpt2", ["a"])))
+    refuses(
+        ModelFormatError,
+        "expected the path of the file, not its content",
+        lambda: load(vocabulary("gpt2", ["a"])),
+    )
     tokenizer = WordPiece.load(of_bert(tmp_path / "m.gguf", [*BERT, "ÄB"]))
     assert tokenizer.pieces == {piece: i for i, piece in enumerate([*BERT, "ÄB"])}
     assert tokenizer._prepared.special_tokens == {"[PAD]": 0, "[CLS]": 3, "[UNK]": 2}

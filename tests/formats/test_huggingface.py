@@ -25,11 +25,18 @@ def test_merges_are_those_of_hugging_face(lines: list[str]) -> None:
     other = tokenizers.Tokenizer(tokenizers.models.BPE())
     other.pre_tokenizer = steps.ByteLevel(add_prefix_space=False)
     letters = {"initial_alphabet": steps.ByteLevel.alphabet()}
-    other.train_from_iterator(lines, tokenizers.trainers.BpeTrainer(vocab_size=256 + n, show_progress=False, **letters))
-    tok = BPE(
-        256 + n, alphabet=bytes(sorted(range(256), key=names.__getitem__)), preprocessing=Preprocessing("gpt2", encoding="utf-8")
+    other.train_from_iterator(
+        lines, tokenizers.trainers.BpeTrainer(vocab_size=256 + n, show_progress=False, **letters)
     )
-    made, theirs = json.loads(export(tok.fit(lines, progress=False), "tokenizer.json")), json.loads(other.to_str())
+    tok = BPE(
+        256 + n,
+        alphabet=bytes(sorted(range(256), key=names.__getitem__)),
+        preprocessing=Preprocessing("gpt2", encoding="utf-8"),
+    )
+    made, theirs = (
+        json.loads(export(tok.fit(lines, progress=False), "tokenizer.json")),
+        json.loads(other.to_str()),
+    )
     assert made["model"]["merges"] == theirs["model"]["merges"] and len(theirs["model"]["merges"]) == n
 
 
@@ -57,11 +64,19 @@ def test_models_of_integers(low: int, high: int) -> None:
     plain = BPE.load(text)
     assert plain._model.alphabet.kind == "int" and plain._model.alphabet.is_identity
     assert plain.encode(docs[0] - low).tolist() == tok.encode(docs[0]).tolist()
-    refuses(ModelFormatError, "alphabet: expected .* integers for a model of 'int', got 3", BPE.load, text, alphabet=[1, 2, 3])
+    refuses(
+        ModelFormatError,
+        "alphabet: expected .* integers for a model of 'int', got 3",
+        BPE.load,
+        text,
+        alphabet=[1, 2, 3],
+    )
 
 
 def base() -> dict[str, Any]:
-    tok = BPE.from_merges([[97, 98], [256, 99]], bytes(range(256)), preprocessing=Preprocessing(special_tokens=[END]))
+    tok = BPE.from_merges(
+        [[97, 98], [256, 99]], bytes(range(256)), preprocessing=Preprocessing(special_tokens=[END])
+    )
     file: dict[str, Any] = json.loads(export(tok, "tokenizer.json"))
     return file
 
@@ -104,12 +119,23 @@ def test_characters_that_are_no_alphabet_of_integers() -> None:
     refuses(ModelFormatError, "alphabet of integers", BPE.load, file, kind="int")
 
 
-@pytest.mark.parametrize("content, pattern, never", [("▁", " ", True), ("x y", " ", False), ("", " ", False), ("▁", "▁", False)])
-def test_a_step_that_never_matches_is_one_of_what_the_normalizer_replaces(content: str, pattern: str, never: bool) -> None:
+@pytest.mark.parametrize(
+    "content, pattern, never", [("▁", " ", True), ("x y", " ", False), ("", " ", False), ("▁", "▁", False)]
+)
+def test_a_step_that_never_matches_is_one_of_what_the_normalizer_replaces(
+    content: str, pattern: str, never: bool
+) -> None:
     """A replacement that brings it back does not count."""
     normalizer = Normalizer({"type": "Replace", "pattern": {"String": " "}, "content": content})
-    step = {"type": "Split", "pattern": {"String": pattern}, "behavior": "MergedWithPrevious", "invert": False}
-    assert _never_matches(Splitter.from_state([step]), normalizer) is never and _never_matches(None, normalizer)
+    step = {
+        "type": "Split",
+        "pattern": {"String": pattern},
+        "behavior": "MergedWithPrevious",
+        "invert": False,
+    }
+    assert _never_matches(Splitter.from_state([step]), normalizer) is never and _never_matches(
+        None, normalizer
+    )
 
 
 OWN: list[tuple[str, dict[str, Any]]] = [
@@ -119,14 +145,18 @@ OWN: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
-@pytest.mark.parametrize(("field", "step"), OWN, ids=lambda value: value if isinstance(value, str) else value["type"])
+@pytest.mark.parametrize(
+    ("field", "step"), OWN, ids=lambda value: value if isinstance(value, str) else value["type"]
+)
 @pytest.mark.parametrize("depth", [0, 3])
 def test_steps_that_only_this_library_has_are_refused(field: str, step: dict[str, Any], depth: int) -> None:
     """As by the package tokenizers."""
     nested = step
     for _ in range(depth):
         nested = {"type": "Sequence", "normalizers" if field == "normalizer" else "pretokenizers": [nested]}
-    file = json.dumps({"version": "1.0", field: nested, "model": {"type": "BPE", "vocab": {"a": 0}, "merges": []}})
+    file = json.dumps(
+        {"version": "1.0", field: nested, "model": {"type": "BPE", "vocab": {"a": 0}, "merges": []}}
+    )
     refuses(ModelFormatError, "the package tokenizers refuses it", BPE.load, file)
 
 
@@ -140,6 +170,15 @@ FUSED = [{"type": "Fuse"}, {"type": "Strip", "content": "_", "start": 2, "stop":
 ])  # fmt: skip
 def test_decoders_take_away_as_much_as_the_package(decoder: dict[str, Any], text: str, wanted: str) -> None:
     vocab = {character: i for i, character in enumerate(sorted(set(text)))}
-    file = {"version": "1.0", "added_tokens": [], "decoder": decoder, "model": {"type": "BPE", "vocab": vocab, "merges": []}}
+    file = {
+        "version": "1.0",
+        "added_tokens": [],
+        "decoder": decoder,
+        "model": {"type": "BPE", "vocab": vocab, "merges": []},
+    }
     ids = [vocab[character] for character in text]
-    assert BPE.load(json.dumps(file)).decode(ids) == tokenizers.Tokenizer.from_str(json.dumps(file)).decode(ids) == wanted
+    assert (
+        BPE.load(json.dumps(file)).decode(ids)
+        == tokenizers.Tokenizer.from_str(json.dumps(file)).decode(ids)
+        == wanted
+    )

@@ -26,7 +26,14 @@ from ubpe_numba.text.patterns import NAMED
 
 tokenizers = pytest.importorskip("tokenizers")
 sentencepiece = pytest.importorskip("sentencepiece")
-TEXTS = ["low lower lowest newest wider", "the new low,  the newer", "né 東 low", "", " lower", "low w東é hello 東東"]
+TEXTS = [
+    "low lower lowest newest wider",
+    "the new low,  the newer",
+    "né 東 low",
+    "",
+    " lower",
+    "low w東é hello 東東",
+]
 TRAIN = [*TEXTS[:2], "hello world new low"] * 8
 MARK = "▁"
 BYTES = {f"<0x{byte:02X}>": byte for byte in range(256)}
@@ -46,18 +53,38 @@ def byte_level() -> str:
     models, steps = tokenizers.models, tokenizers.pre_tokenizers
     trainer = tokenizers.trainers.BpeTrainer(vocab_size=280, show_progress=False, initial_alphabet=ALPHABET)
     made = trained(
-        models.BPE(), trainer, pre_tokenizer=steps.ByteLevel(add_prefix_space=False), decoder=tokenizers.decoders.ByteLevel()
+        models.BPE(),
+        trainer,
+        pre_tokenizer=steps.ByteLevel(add_prefix_space=False),
+        decoder=tokenizers.decoders.ByteLevel(),
     )
     made.add_special_tokens([END, "<pad>"])
     i = made.token_to_id(END)
-    made.post_processor = tokenizers.processors.TemplateProcessing(single=f"{END} $A", special_tokens=[(END, i)])
+    made.post_processor = tokenizers.processors.TemplateProcessing(
+        single=f"{END} $A", special_tokens=[(END, i)]
+    )
     return str(made.to_str())
 
 
 def llama(special: bool = True) -> str:
     """Llama 2's kind: a space before the text, bytes for unknown characters."""
     vocab = {"<unk>": 0, "<s>": 1} | {name: byte + 2 for name, byte in BYTES.items()}
-    for piece in [*"▁helowrdnsti,", "he", "ll", "hell", "hello", "▁w", "or", "▁wor", "▁hello", "▁l", "ow", "▁low", "er", "▁▁"]:
+    for piece in [
+        *"▁helowrdnsti,",
+        "he",
+        "ll",
+        "hell",
+        "hello",
+        "▁w",
+        "or",
+        "▁wor",
+        "▁hello",
+        "▁l",
+        "ow",
+        "▁low",
+        "er",
+        "▁▁",
+    ]:
         vocab.setdefault(piece, len(vocab))
     pairs = "h e,l l,he ll,hell o,▁ w,o r,▁w or,▁ hello,▁ l,o w,▁l ow,e r,▁ ▁"
     merges = [pair.split(" ") for pair in pairs.split(",")]
@@ -91,7 +118,9 @@ def unigram() -> str:
         vocab_size=60, show_progress=False, unk_token="<unk>", special_tokens=["<unk>", "<s>", "<pad>"]
     )
     steps = tokenizers.pre_tokenizers.Metaspace(), tokenizers.decoders.Metaspace()
-    return str(trained(tokenizers.models.Unigram(), trainer, pre_tokenizer=steps[0], decoder=steps[1]).to_str())
+    return str(
+        trained(tokenizers.models.Unigram(), trainer, pre_tokenizer=steps[0], decoder=steps[1]).to_str()
+    )
 
 
 def words() -> str:
@@ -109,17 +138,27 @@ def words() -> str:
 def suffixes() -> str:
     letters = sorted({*"".join(TRAIN)} - {" "})
     vocab = {
-        name: i for i, name in enumerate(["<unk>", "<pad>", *letters, *(f"{c}</w>" for c in letters), "lo", "low</w>", "er</w>"])
+        name: i
+        for i, name in enumerate(
+            ["<unk>", "<pad>", *letters, *(f"{c}</w>" for c in letters), "lo", "low</w>", "er</w>"]
+        )
     }
     merges = [["l", "o"], ["lo", "w</w>"], ["e", "r</w>"]]
-    made = tokenizers.Tokenizer(tokenizers.models.BPE(vocab, [*map(tuple, merges)], unk_token="<unk>", end_of_word_suffix="</w>"))
-    made.pre_tokenizer, made.decoder = tokenizers.pre_tokenizers.Whitespace(), tokenizers.decoders.BPEDecoder()
+    made = tokenizers.Tokenizer(
+        tokenizers.models.BPE(vocab, [*map(tuple, merges)], unk_token="<unk>", end_of_word_suffix="</w>")
+    )
+    made.pre_tokenizer, made.decoder = (
+        tokenizers.pre_tokenizers.Whitespace(),
+        tokenizers.decoders.BPEDecoder(),
+    )
     made.add_special_tokens(["<unk>", "<pad>"])
     return str(made.to_str())
 
 
 def characters() -> str:
-    trainer = tokenizers.trainers.BpeTrainer(vocab_size=50, show_progress=False, special_tokens=["<unk>", "<pad>"])
+    trainer = tokenizers.trainers.BpeTrainer(
+        vocab_size=50, show_progress=False, special_tokens=["<unk>", "<pad>"]
+    )
     made = trained(
         tokenizers.models.BPE(unk_token="<unk>"), trainer, pre_tokenizer=tokenizers.pre_tokenizers.WhitespaceSplit(),
         decoder=tokenizers.decoders.Fuse(),
@@ -137,14 +176,18 @@ def pieces(kind: str, by_bytes: bool, words: bool = False) -> bytes:
 
 
 def of_text(**params: Any) -> Any:
-    return BPE.for_text(280, pretokenizer="gpt2", special_tokens=[END, "<pad>"], **params).fit(TRAIN, progress=False)
+    return BPE.for_text(280, pretokenizer="gpt2", special_tokens=[END, "<pad>"], **params).fit(
+        TRAIN, progress=False
+    )
 
 
 def ggufs(kind: str) -> bytes:
     if kind == "gpt2":
         ids, made = json.loads(byte_level())["model"]["vocab"], json.loads(byte_level())
         merges = [" ".join(pair) for pair in made["model"]["merges"]]
-        return gguf("gpt2", [*ids, END], pre="gpt-2", merges=merges, token_type=[NORMAL] * len(ids) + [CONTROL])
+        return gguf(
+            "gpt2", [*ids, END], pre="gpt-2", merges=merges, token_type=[NORMAL] * len(ids) + [CONTROL]
+        )
     file = json.loads(llama())["model"]
     types = {"<unk>": UNKNOWN, "<s>": CONTROL, "▁▁": USER} | dict.fromkeys(BYTES, BYTE)
     vocab = file["vocab"]
@@ -165,8 +208,18 @@ def ranks_of_text() -> list[str]:
 
 def tekken() -> str:
     vocab = [{"rank": i, "token_bytes": token, "token_str": None} for i, token in enumerate(ranks_of_text())]
-    sizes = {"num_vocab_tokens": len(vocab), "default_vocab_size": len(vocab) + 3, "default_num_special_tokens": 3}
-    return json.dumps({"config": {"pattern": NAMED["gpt2"], "version": "v3", **sizes}, "vocab": vocab, "special_tokens": None})
+    sizes = {
+        "num_vocab_tokens": len(vocab),
+        "default_vocab_size": len(vocab) + 3,
+        "default_num_special_tokens": 3,
+    }
+    return json.dumps(
+        {
+            "config": {"pattern": NAMED["gpt2"], "version": "v3", **sizes},
+            "vocab": vocab,
+            "special_tokens": None,
+        }
+    )
 
 
 #: The format as it is recognised, the content of a file, or of two, and the options of `load`.
@@ -206,10 +259,13 @@ pytestmark = pytest.mark.filterwarnings("ignore:the piece '▁▁' at the beginn
 
 
 @pytest.fixture(scope="module", params=FORMATS)
-def case(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Any, list[str]]:
+def case(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[str, Any, list[str]]:
     options = FORMATS[request.param][2]
     tok = load(files(content_of(request.param), tmp_path_factory.mktemp("case")), **options)
-    return request.param, tok, TEXTS[:2] if request.param == "ubpe" else TEXTS  # of characters, others are an error
+    # of characters, others are an error
+    return request.param, tok, TEXTS[:2] if request.param == "ubpe" else TEXTS
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")  # of fields that are not known
@@ -227,13 +283,19 @@ def test_a_file_is_of_one_format_and_is_refused_when_damaged(name: str, tmp_path
         broken = whole[:at] + rng.randbytes(rng.randrange(3)) + whole[end:]
         told = ""
         try:
-            tok = load(files(tuple(broken.partition(b"\0")[::2]) if len(parts) > 1 else broken, tmp_path), **options)
+            tok = load(
+                files(tuple(broken.partition(b"\0")[::2]) if len(parts) > 1 else broken, tmp_path), **options
+            )
         except ValueError as error:
             told = str(error)
         else:
             assert all(isinstance(tok.decode([i]), str) for i in tok.get_vocab().values() if i % 7 == 0)
         # it is refused by its path, or of a format that has not these options
-        assert not told or str(tmp_path) in told or told.startswith(("pretokenizer: ", "kind: ", "special_tokens: ")), told
+        assert (
+            not told
+            or str(tmp_path) in told
+            or told.startswith(("pretokenizer: ", "kind: ", "special_tokens: "))
+        ), told
 
 
 def theirs(name: str, content: Any) -> Callable[[str], list[int]]:
@@ -307,7 +369,9 @@ def test_no_text_makes_a_special_id_that_is_not_allowed(case: tuple[str, Any, li
                     told = str(error)
                 assert told or never.isdisjoint(ids.tolist()), (name, doc)
                 assert never.isdisjoint(encode(doc, disallowed_special="none").tolist()), (name, doc)
-                assert name in ("usage", "count") or words[word] in encode(doc, allowed_special="all").tolist(), (name, doc)
+                assert (
+                    name in ("usage", "count") or words[word] in encode(doc, allowed_special="all").tolist()
+                ), (name, doc)
         few = tok.encode(f"{text}{word}", allowed_special=[word], disallowed_special="none").tolist()
         assert {words[word]} >= never & {*few}
 
@@ -354,7 +418,9 @@ def test_spans_are_within_the_text(case: tuple[str, Any, list[str]]) -> None:
         assert len(ids) == len(places) and (places >= 0).all() and (places <= len(text)).all()
 
 
-def test_files_pickles_and_exports_encode_alike(case: tuple[str, Any, list[str]], tmp_path: pathlib.Path) -> None:
+def test_files_pickles_and_exports_encode_alike(
+    case: tuple[str, Any, list[str]], tmp_path: pathlib.Path
+) -> None:
     name, tok, texts = case
     ids = tok.encode_batch(texts, **special(tok)).to_lists()
     others = [pickle.loads(pickle.dumps(tok))]
@@ -370,7 +436,9 @@ def test_files_pickles_and_exports_encode_alike(case: tuple[str, Any, list[str]]
     for other in others:
         assert other.encode_batch(texts, **special(tok)).to_lists() == ids
         assert other.decode_batch(ids) == tok.decode_batch(ids)
-        assert [*map(list, other(texts, **special(tok)).input_ids)] == [*map(list, tok(texts, **special(tok)).input_ids)]
+        assert [*map(list, other(texts, **special(tok)).input_ids)] == [
+            *map(list, tok(texts, **special(tok)).input_ids)
+        ]
         assert other.get_vocab() == tok.get_vocab()
 
 
@@ -384,9 +452,20 @@ def test_more_is_learned_after_the_last_id(case: tuple[str, Any, list[str]]) -> 
     counted = n if tok._model.segmenter.token_ids is None or tok._prepared.special_first else size
     docs, target = ["stine dewol stine", "dewol stine"] * 9, 2 + counted
     if tok._model.vocabulary.merges is None or not tok._model.vocabulary.in_order_of_creation:
-        refuses(ValueError, "only a vocabulary of pairs in order of creation can be continued", more.fit_more, docs, target)
+        refuses(
+            ValueError,
+            "only a vocabulary of pairs in order of creation can be continued",
+            more.fit_more,
+            docs,
+            target,
+        )
         return
     more.fit_more(docs, target)
-    assert len(more.get_vocab()) == len(tok.get_vocab()) + 2 and more.get_vocab().items() >= tok.get_vocab().items()
-    assert more.decode(more.encode(docs[0], **special(tok))) == tok.decode(tok.encode(docs[0], **special(tok)))
+    assert (
+        len(more.get_vocab()) == len(tok.get_vocab()) + 2
+        and more.get_vocab().items() >= tok.get_vocab().items()
+    )
+    assert more.decode(more.encode(docs[0], **special(tok))) == tok.decode(
+        tok.encode(docs[0], **special(tok))
+    )
     assert more.truncate(n).encode_batch(texts, **special(tok)).to_lists() == old

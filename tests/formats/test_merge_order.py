@@ -35,13 +35,25 @@ def test_random_tables_of_runs_as_by_tokenizers() -> None:
     rng, done = random.Random(3), Counter[str]()
     for _ in range(300):
         merges = some_table_of_runs(rng)
-        vocab = {name: i for i, name in enumerate(dict.fromkeys([*"abc", *(left + right for left, right in merges)]))}
+        vocab = {
+            name: i
+            for i, name in enumerate(dict.fromkeys([*"abc", *(left + right for left, right in merges)]))
+        }
         text = json.dumps({"added_tokens": [], "model": {"type": "BPE", "vocab": vocab, "merges": merges}})
         pairs = np.array([(vocab[left], vocab[right]) for left, right in merges], np.int64).reshape(-1, 2)
         in_order = creation_order(pairs, 3) is not None
-        done["in order of creation" if in_order else "by runs" if run_order(pairs, 3) is not None else "one by one"] += 1
+        done[
+            "in order of creation"
+            if in_order
+            else "by runs"
+            if run_order(pairs, 3) is not None
+            else "one by one"
+        ] += 1
         mine, theirs = BPE.load(text), tokenizers.Tokenizer.from_str(text)
-        docs = ["".join(rng.choice("aabc") * rng.choice([1, 1, 2, 3, rng.randrange(40)]) for _ in range(6)) for _ in range(12)]
+        docs = [
+            "".join(rng.choice("aabc") * rng.choice([1, 1, 2, 3, rng.randrange(40)]) for _ in range(6))
+            for _ in range(12)
+        ]
         assert mine.encode_batch(docs).to_lists() == [e.ids for e in theirs.encode_batch(docs)], text
     assert min(done.values()) > 8 and len(done) == 3, done
 
@@ -51,18 +63,37 @@ def test_like_tokenizers(fallback: bool) -> None:
     """A file like that of Gemma 3: runs of two characters, marks, and a token across one."""
     tokenizers = pytest.importorskip("tokenizers")
     rng = random.Random(8)
-    merges = [*(("▁" * n, "▁") for n in range(2, 7)), *(("\n" * n, "\n") for n in range(4, 1, -1)), ("▁", "▁"), ("\n", "\n")]
+    merges = [
+        *(("▁" * n, "▁") for n in range(2, 7)),
+        *(("\n" * n, "\n") for n in range(4, 1, -1)),
+        ("▁", "▁"),
+        ("\n", "\n"),
+    ]
     merges += [("a", "b"), ("▁", "ab"), ("▁", "<"), (">", "▁<"), ("▁▁", "ab")]
-    names = ["<unk>", *(f"<0x{byte:02X}>" for byte in range(256 * fallback)), *"▁\nab><", *(a + b for a, b in merges)]
+    names = [
+        "<unk>",
+        *(f"<0x{byte:02X}>" for byte in range(256 * fallback)),
+        *"▁\nab><",
+        *(a + b for a, b in merges),
+    ]
     vocab = {name: i for i, name in enumerate(dict.fromkeys(names))}
-    model = {"type": "BPE", "unk_token": "<unk>", "fuse_unk": True, "byte_fallback": fallback, "vocab": vocab, "merges": merges}
+    model = {
+        "type": "BPE",
+        "unk_token": "<unk>",
+        "fuse_unk": True,
+        "byte_fallback": fallback,
+        "vocab": vocab,
+        "merges": merges,
+    }
     change = {"type": "Replace", "pattern": {"String": " "}, "content": "▁"}
     text = json.dumps({"added_tokens": [], "normalizer": change, "pre_tokenizer": None, "model": model})
     mine, theirs = BPE.load(text), tokenizers.Tokenizer.from_str(text)
     assert mine._model.vocabulary.in_order_of_creation
     pieces = [" ", "▁", "\n", "a", "ab", ">", "<", "> <", "é"]
     sizes = [1, 1, 2, 3, 5, 6, 7, 12, 13, 40]
-    docs = ["".join(rng.choice(pieces) * rng.choice(sizes) for _ in range(rng.randrange(8))) for _ in range(800)]
+    docs = [
+        "".join(rng.choice(pieces) * rng.choice(sizes) for _ in range(rng.randrange(8))) for _ in range(800)
+    ]
     expected = [e.ids for e in theirs.encode_batch(docs, add_special_tokens=False)]
     assert mine.encode_batch(docs).to_lists() == expected
     assert [mine.encode(doc).tolist() for doc in docs[:50]] == expected[:50]

@@ -29,7 +29,9 @@ from ubpe_numba.text.pretokenizer import Pretokenizer
 pytestmark = pytest.mark.filterwarnings("ignore:every idf is 0:UserWarning")  # few documents, or all alike
 
 
-@pytest.mark.parametrize("change", [{"n_tokens": 0}, {"n_candidates": -1}, {"objective": [1.0]}, {"rules": "rank"}], ids=str)
+@pytest.mark.parametrize(
+    "change", [{"n_tokens": 0}, {"n_candidates": -1}, {"objective": [1.0]}, {"rules": "rank"}], ids=str
+)
 def test_what_could_not_be_read_is_not_written(suffix: str, change: Any, tmp_path: Path) -> None:
     path = tmp_path / f"model{suffix}"
     tok = fitted(UBPE)
@@ -48,10 +50,17 @@ def test_metadata_comes_back_whatever_is_made_of_the_tokenizer(suffix: str, tmp_
         assert again == tok and again.metadata_ == metadata and tok.metadata_ is None
         made = [again, pickle.loads(pickle.dumps(again)), again.set_params(n_threads=1)]
         if not isinstance(tok, WordPiece):
-            made += [again.truncate(4), again.with_objective("shortest"), load(path).fit_more(KINDS["dense"], 20, progress=False)]
+            made += [
+                again.truncate(4),
+                again.with_objective("shortest"),
+                load(path).fit_more(KINDS["dense"], 20, progress=False),
+            ]
             assert load(path).fit(KINDS["dense"], progress=False).metadata_ is None
         if isinstance(tok, UBPE):
-            made += [load(path).refine(KINDS["dense"], progress=False), load(path).reweight(KINDS["dense"], progress=False)]
+            made += [
+                load(path).refine(KINDS["dense"], progress=False),
+                load(path).reweight(KINDS["dense"], progress=False),
+            ]
         for kept in made[1:]:
             kept.save(path)
             assert load(path).metadata_ == metadata
@@ -90,7 +99,12 @@ def test_a_file_has_the_least_version_that_holds_what_it_has(tmp_path: Path) -> 
         return BPE.from_merges([[0, 1]], alphabet=alphabet, preprocessing=Preprocessing(**parts))
 
     toks = [made(), fitted(UBPE).truncate(8, by="idf"), made("ab", break_tokens=["a"]), fitted(UBPE)]
-    toks += [made({b"a": 0, b"A": 0, b"b": 1}), made(runs=[0]), made(mirror={0: 1}), made("ab", special_tokens=["<x>"])]
+    toks += [
+        made({b"a": 0, b"A": 0, b"b": 1}),
+        made(runs=[0]),
+        made(mirror={0: 1}),
+        made("ab", special_tokens=["<x>"]),
+    ]
     for tok, version in zip(toks, (1, 2, 3, 4, 5, 6, 6, 1), strict=True):
         tok.save(tmp_path / "a.json")
         assert json.loads((tmp_path / "a.json").read_text())["version"] == version
@@ -180,7 +194,11 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Any, dic
     return found
 
 
-CASES = [(name, *row) for name, rows in (("pairs", FIELDS), ("sequences", SEQUENCES), ("text", SETTINGS)) for row in rows]
+CASES = [
+    (name, *row)
+    for name, rows in (("pairs", FIELDS), ("sequences", SEQUENCES), ("text", SETTINGS))
+    for row in rows
+]
 
 
 @pytest.mark.parametrize("name, place, value, match", CASES, ids=lambda x: str(x)[:24])
@@ -200,12 +218,25 @@ def test_a_pair_tokenizer_needs_pairs(models: Any, tmp_path: Path) -> None:
 NESTED = ["[" * depth + "0" + "]" * depth for depth in (40, 900)]
 
 
-@pytest.mark.parametrize("value", ["NaN", "-Infinity", "1e999", "-1e999", *NESTED], ids=lambda value: value[:9] + value[-3:])
+@pytest.mark.parametrize(
+    "value", ["NaN", "-Infinity", "1e999", "-1e999", *NESTED], ids=lambda value: value[:9] + value[-3:]
+)
 def test_no_number_is_infinite_or_nested(models: Any, value: str, tmp_path: Path) -> None:
-    for place in ("vocabulary.weights.0", "vocabulary.counts", "vocabulary.merges", "alphabet.symbols", "params.n_tokens"):
+    for place in (
+        "vocabulary.weights.0",
+        "vocabulary.counts",
+        "vocabulary.merges",
+        "alphabet.symbols",
+        "params.n_tokens",
+    ):
         _, model = copy.deepcopy(models["pairs"])
         text = json.dumps(spoil(model, place, "@")).replace('"@"', value)
-        refuse(BPE, tmp_path / "model.json", text, f"{value} is not allowed|{place.split('.')[1]}" if value[0] != "[" else ".")
+        refuse(
+            BPE,
+            tmp_path / "model.json",
+            text,
+            f"{value} is not allowed|{place.split('.')[1]}" if value[0] != "[" else ".",
+        )
     if value[0] != "[":  # which nests no deeper than JSON may
         text = json.dumps({**models["pairs"][1], "metadata": {"a": ["@"]}}).replace('"@"', value)
         refuse(BPE, tmp_path / "model.json", text, f"{value} is not allowed|metadata: 'a'")
@@ -293,7 +324,12 @@ def test_small_files_that_claim_much_are_refused(models: Any, tmp_path: Path) ->
     for steps in (0, *STEPS):
         (tmp_path / f"model{steps}").write_text(doubling(models, steps))
         mapper = {str(2 + i): [1 + i, 1 + i] for i in range(steps)}
-        dump = {"n_tokens": 9, "alphabet": {"0": 0, "1": 1}, "mapper": mapper, "weights": dict.fromkeys(mapper, 0.5)}
+        dump = {
+            "n_tokens": 9,
+            "alphabet": {"0": 0, "1": 1},
+            "mapper": mapper,
+            "weights": dict.fromkeys(mapper, 0.5),
+        }
         (tmp_path / f"dump{steps}").write_text(json.dumps(dump))
     for i, (steps, changes) in enumerate(CLAIMS):
         (tmp_path / f"claim{i}").write_text(doubling(models, steps, **changes))
@@ -303,7 +339,9 @@ def test_small_files_that_claim_much_are_refused(models: Any, tmp_path: Path) ->
     done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
     assert done.returncode == 0, f"exit code {done.returncode}: {done.stderr[-300:]}"
     lines = done.stdout.splitlines()
-    assert len(lines) == 3 * len(STEPS) - 1 + len(CLAIMS) and all(line.startswith("ModelFormatError") for line in lines)
+    assert len(lines) == 3 * len(STEPS) - 1 + len(CLAIMS) and all(
+        line.startswith("ModelFormatError") for line in lines
+    )
     for line in lines[: -len(CLAIMS)]:
         assert re.search(r"have more than \d+ symbols in all; pass a larger max_symbols", line)
 
@@ -316,7 +354,11 @@ def test_limits_and_arguments_are_the_callers(suffix: str, tmp_path: Path, monke
     assert BPE.load(path, max_symbols=2046).fingerprint == tok.fingerprint
     fitted(UBPE).truncate(8, by="idf").save(path)
     refuses(ModelFormatError, "more than 1 symbols", UBPE.load, path, max_symbols=1)
-    wrong: list[tuple[Any, Any]] = [({"n_threads": 0}, ValueError), ({"n_threads": "2"}, TypeError), ({"luck": 3}, TypeError)]
+    wrong: list[tuple[Any, Any]] = [
+        ({"n_threads": 0}, ValueError),
+        ({"n_threads": "2"}, TypeError),
+        ({"luck": 3}, TypeError),
+    ]
     for arguments, error in wrong:
         with pytest.raises(error, match=next(iter(arguments))) as caught:
             UBPE.load(path, **arguments)
@@ -448,7 +490,9 @@ def test_compressed_and_lying_archives(tmp_path: Path) -> None:
 def test_arrays_may_stand_in_the_head(models: Any, tmp_path: Path) -> None:
     """Both formats hold the same fields, so an npz whose head has the lists of a JSON model is valid too, and is checked."""
     _, model = copy.deepcopy(models["pairs"])
-    (tmp_path / "model.npz").write_bytes(zipped({HEAD: npy(np.frombuffer(json.dumps(model).encode(), np.uint8))}))
+    (tmp_path / "model.npz").write_bytes(
+        zipped({HEAD: npy(np.frombuffer(json.dumps(model).encode(), np.uint8))})
+    )
     assert BPE.load(tmp_path / "model.npz").fingerprint == fitted(BPE, n_tokens=8).fingerprint
     spoil(model, "vocabulary.merges.0", [9, 9])
     head = np.frombuffer(json.dumps(model).encode(), np.uint8)

@@ -30,7 +30,9 @@ def test_what_is_written_is_read(messages: list[list[tuple[int, int, int | bytes
     data = outer.data
     want = [(i, kind, number, value) for i, message in enumerate(messages) for kind, number, value in message]
     assert found.listed.size == len(want)
-    for (message, number, kind, value, end), (i, wire_type, n, wanted) in zip(found.listed.tolist(), want, strict=True):
+    for (message, number, kind, value, end), (i, wire_type, n, wanted) in zip(
+        found.listed.tolist(), want, strict=True
+    ):
         assert (message, number, kind) == (i, n, wire_type)
         if kind == VARINT:
             assert value == wanted
@@ -75,4 +77,6 @@ def test_any_bytes_are_read_or_refused(data: bytes) -> None:
     except ModelFormatError:
         return
     listed = found.listed
-    assert (listed["end"] <= len(data)).all() and (listed["value"][listed["type"] == BYTES] <= len(data)).all()
+    assert (listed["end"] <= len(data)).all() and (
+        listed["value"][listed["type"] == BYTES] <= len(data)
+    ).all()

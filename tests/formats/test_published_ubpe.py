@@ -114,7 +114,11 @@ def test_dumps_that_split_documents(case: dict[str, Any], tmp_path: pathlib.Path
     cls: Any = UBPEClassic if case["classic"] else UBPE
     tok = cls.load(case["dump"], kind=case["kind"])
     tok.save(tmp_path / "model.npz")
-    others = [cls.load(tmp_path / "model.npz"), pickle.loads(pickle.dumps(tok)), cls.load(export(tok, "ubpe"), kind=case["kind"])]
+    others = [
+        cls.load(tmp_path / "model.npz"),
+        pickle.loads(pickle.dumps(tok)),
+        cls.load(export(tok, "ubpe"), kind=case["kind"]),
+    ]
     for doc, ids in zip(case["documents"], case["ids"], strict=True):
         assert tok.encode(doc).tolist() == ids
         back = tok.decode(ids)
@@ -123,7 +127,10 @@ def test_dumps_that_split_documents(case: dict[str, Any], tmp_path: pathlib.Path
     assert tok.encode_batch(case["documents"]).to_lists() == case["ids"]
     assert {other.fingerprint for other in others} == {tok.fingerprint}
     written, given = json.loads(export(tok, "ubpe")), json.loads(case["dump"])
-    assert written.items() >= {name: given[name] for name in ("n_tokens", "alphabet", "mapper", "weights")}.items()
+    assert (
+        written.items()
+        >= {name: given[name] for name in ("n_tokens", "alphabet", "mapper", "weights")}.items()
+    )
     assert written.get("known_words") == given.get("known_words")
 
 
@@ -131,20 +138,33 @@ def test_text_that_the_pattern_of_a_dump_would_lose() -> None:
     dump = json.loads(REAL[1]["dump"]) | {"regex_str": r"\w+", "break_tokens": None}
     tok = UBPEClassic.load(json.dumps(dump))
     assert tok.decode(tok.encode("thecat")) == "thecat"
-    refuses(ValueError, r"matches nothing at ' ' in 'the cat'; ubpe would leave that out", tok.encode, "the cat")
-    for regex, match in (("(", "regex_str: '\\(' is not a regular expression"), (r"(\w)(\s)", "regex_str: .* has groups")):
+    refuses(
+        ValueError, r"matches nothing at ' ' in 'the cat'; ubpe would leave that out", tok.encode, "the cat"
+    )
+    for regex, match in (
+        ("(", "regex_str: '\\(' is not a regular expression"),
+        (r"(\w)(\s)", "regex_str: .* has groups"),
+    ):
         refuses(ModelFormatError, match, UBPEClassic.load, json.dumps(dump | {"regex_str": regex}))
 
 
 def test_lone_symbols_and_known_words_of_a_dump() -> None:
     dump = export(
-        BPE.from_merges([[0, 1]], alphabet="ab", preprocessing=Preprocessing(break_tokens="b", stop_tokens="a")), "ubpe"
+        BPE.from_merges(
+            [[0, 1]], alphabet="ab", preprocessing=Preprocessing(break_tokens="b", stop_tokens="a")
+        ),
+        "ubpe",
     )
     assert json.loads(dump)["break_tokens"] == ["b"] and json.loads(dump)["stop_tokens"] == ["a"]
     words = json.loads(REAL[0]["dump"])
     for part in (20, 21, 23, 24):  # the last symbol, the first and the last known word, the first token
         text = json.dumps(words | {"mapper": words["mapper"] | {"41": [3, part]}})
         if part in (21, 23):
-            refuses(ModelFormatError, r"mapper\[41\]: a known word cannot be part of a token", UBPEClassic.load, text)
+            refuses(
+                ModelFormatError,
+                r"mapper\[41\]: a known word cannot be part of a token",
+                UBPEClassic.load,
+                text,
+            )
         else:
             assert "41" in json.loads(export(UBPEClassic.load(text), "ubpe"))["mapper"]

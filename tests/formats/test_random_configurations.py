@@ -53,7 +53,12 @@ def test_words_that_a_normalizer_changes_are_found_and_shown_as_there(name: str,
     file["normalizer"] = {"type": kind, **({"prepend": "l"} if kind == "Prepend" else {})}
     size = len({token["content"] for token in file["added_tokens"]} | {*dict(file["model"]["vocab"])})
     late = {"normalized": True, "special": True}
-    words = [("<NEW>", late), ("LOW é", {"normalized": True, "rstrip": True}), ("ﬁ", late), ("<new>", {"special": True})]
+    words = [
+        ("<NEW>", late),
+        ("LOW é", {"normalized": True, "rstrip": True}),
+        ("ﬁ", late),
+        ("<new>", {"special": True}),
+    ]
     file["added_tokens"] += [_word(word, size + i, **flags) for i, (word, flags) in enumerate(words)]
     file["added_tokens"].append(_word("<Pad>", size + len(words), normalized=True))
     docs = [*test_matrix.TEXTS, "<NEW>low<new> ﬁ fi LOW é  low é", "l<NEW>ﬁlLOW é <Pad> <PAD>"]
@@ -88,16 +93,29 @@ def _word(content: str, number: int, **flags: bool) -> dict[str, Any]:
 
 FIRST = {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "first", "split": True}
 EMPTY = {"type": "Split", "pattern": {"Regex": "x*"}, "behavior": "Isolated", "invert": False}
-DEAD = {"vocab": {"<unk>": 0, "a": 1, "b": 2, "bb": 3, "bbbb": 4, "ab": 5, "aab": 6}, "merges": ["bb bb", "a b", "a ab"]}
+DEAD = {
+    "vocab": {"<unk>": 0, "a": 1, "b": 2, "bb": 3, "bbbb": 4, "ab": 5, "aab": 6},
+    "merges": ["bb bb", "a b", "a ab"],
+}
 CLUSTERS = {"type": "Split", "pattern": {"Regex": r"\X"}, "behavior": "Isolated", "invert": False}
 WORDS_FIRST = {"type": "Sequence", "pretokenizers": [{"type": "WhitespaceSplit"}, FIRST]}
 ENDS = {"type": "Replace", "pattern": {"Regex": r"$"}, "content": "a"}
-PIECES: dict[str, Any] = {"type": "Unigram", "unk_id": 0, "vocab": [["<unk>", 0.0], ["a", -1.0], ["b", -1.0], [" ", -1.0]]}
+PIECES: dict[str, Any] = {
+    "type": "Unigram",
+    "unk_id": 0,
+    "vocab": [["<unk>", 0.0], ["a", -1.0], ["b", -1.0], [" ", -1.0]],
+}
 NO_PAIR = {"unk_token": None, "vocab": {"a": 0, "Ċ": 1, "Ġ": 2, "ĊĠ": 3}, "merges": []}
-BYTES_FIRST = {"normalizer": {"type": "ByteLevel"}, "added_tokens": [_word("b", 2, normalized=True, rstrip=True)]}
+BYTES_FIRST = {
+    "normalizer": {"type": "ByteLevel"},
+    "added_tokens": [_word("b", 2, normalized=True, rstrip=True)],
+}
 TRIMS = {"type": "ByteLevel", "trim_offsets": True, "add_prefix_space": False}
 INNER: dict[str, Any] = {"vocab": {"<unk>": 0, "a": 1, "##a": 2}, "merges": []}
-OF_BYTES = PIECES | {"byte_fallback": True, "vocab": [*PIECES["vocab"][:2], *([f"<0x{i:02X}>", 0.0] for i in range(256))]}
+OF_BYTES = PIECES | {
+    "byte_fallback": True,
+    "vocab": [*PIECES["vocab"][:2], *([f"<0x{i:02X}>", 0.0] for i in range(256))],
+}
 NO_SPACE = {"vocab": {"<unk>": 0, "a": 1}, "merges": []}
 DETOUR = {"vocab": {"<unk>": 0, "a": 1, "b": 2, "bb": 3, "ab": 4, "abb": 5}, "merges": ["b b", "a b", "ab b"]}
 SPACES = {"type": "Replace", "pattern": {"Regex": "[b<>unk]"}, "content": " "}
@@ -154,7 +172,8 @@ def test_what_would_differ_is_refused(text: str, message: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "words", [[("x", 9), ("y", 9)], [("y", 3), ("x", 40), ("y", 41)], [("a", 5), ("x", 6)], [("", 6), ("x", 7)]]
+    "words",
+    [[("x", 9), ("y", 9)], [("y", 3), ("x", 40), ("y", 41)], [("a", 5), ("x", 6)], [("", 6), ("x", 7)]],
 )
 def test_added_tokens_have_the_ids_that_tokenizers_gives(words: list[tuple[str, int]]) -> None:
     text = _file({}, added_tokens=[_word(word, i) for word, i in words])

@@ -80,7 +80,9 @@ def test_a_file_of_ten_million_pieces_costs_little() -> None:
 
 
 @given(st.data(), FLAGS, TEXTS, st.sampled_from([UNIGRAM, PAIRS]))
-def test_ids_equal_sentencepiece_as_read_and_as_written(data: st.DataObject, flags: Any, docs: list[str], kind: int) -> None:
+def test_ids_equal_sentencepiece_as_read_and_as_written(
+    data: st.DataObject, flags: Any, docs: list[str], kind: int
+) -> None:
     """Unused pieces, which are taken apart, are read where it makes no difference that they are left out."""
     pieces = data.draw(unigrams() if kind == UNIGRAM else pairs())
     if kind == PAIRS and data.draw(st.booleans()):
@@ -93,18 +95,24 @@ def test_ids_equal_sentencepiece_as_read_and_as_written(data: st.DataObject, fla
     assume(any(type_ in (NORMAL, USER) for _, _, type_ in pieces))
     blob = model(pieces + (BYTES if flags["by_bytes"] else []), kind, **flags)
     with warnings.catch_warnings(record=True) as told:
-        warnings.filterwarnings("always", "the piece '.*' at the beginning of ids: spaces before it are not those")
+        warnings.filterwarnings(
+            "always", "the piece '.*' at the beginning of ids: spaces before it are not those"
+        )
         try:
             tokenizer: Any = load(blob)
         except ModelFormatError as error:
-            if kind == UNIGRAM or not re.search("is unused, so it is taken apart again|but is none", str(error)):
+            if kind == UNIGRAM or not re.search(
+                "is unused, so it is taken apart again|but is none", str(error)
+            ):
                 raise
             return
         same_ids(blob, tokenizer, docs, not told)
         if not flags["by_bytes"]:
             again: Any = load(written := export(tokenizer, "sentencepiece"))
             same_ids(written, again, docs, not told)
-            assert again.encode_batch(docs, disallowed_special="none") == tokenizer.encode_batch(docs, disallowed_special="none")
+            assert again.encode_batch(docs, disallowed_special="none") == tokenizer.encode_batch(
+                docs, disallowed_special="none"
+            )
 
 
 def test_own_models_are_written(tmp_path: Any) -> None:
@@ -126,7 +134,14 @@ def test_own_models_are_written(tmp_path: Any) -> None:
 def test_characters_of_private_use(kind: int) -> None:
     """Those that would stand for words, of which this model has fewer, may be its own; so has a real one."""
     own = "\U0010fc03"
-    pieces = [*SPECIAL, *BYTES, (own, -1.0, NORMAL), ("a", -2.0, NORMAL), (f"a{own}", -0.5, NORMAL), ("xy", 0.0, USER)]
+    pieces = [
+        *SPECIAL,
+        *BYTES,
+        (own, -1.0, NORMAL),
+        ("a", -2.0, NORMAL),
+        (f"a{own}", -0.5, NORMAL),
+        ("xy", 0.0, USER),
+    ]
     pieces += [("x", -1.0, NORMAL), ("y", -1.0, NORMAL)]
     data = model(pieces, kind, by_bytes=True)
     tokenizer: Any = load(data)
@@ -138,12 +153,19 @@ def test_characters_of_private_use(kind: int) -> None:
 
 
 def test_characters_equal_sentencepiece() -> None:
-    data = model([*SPECIAL, ("a", -1.0, NORMAL), ("ab", -1.0, NORMAL), ("▁", -1.0, NORMAL), ("xy", 0.0, USER)], CHARACTER)
+    data = model(
+        [*SPECIAL, ("a", -1.0, NORMAL), ("ab", -1.0, NORMAL), ("▁", -1.0, NORMAL), ("xy", 0.0, USER)],
+        CHARACTER,
+    )
     same_ids(data, BPE.load(data), ["ab axyx", "", "zzza"])
 
 
 def test_a_map_of_characters_and_positions() -> None:
-    data = model([*SPECIAL, ("a", -1.0, NORMAL), ("▁", -2.0, NORMAL)], prefix=True, charsmap=charsmap({"é": "aa", "x": ""}))
+    data = model(
+        [*SPECIAL, ("a", -1.0, NORMAL), ("▁", -2.0, NORMAL)],
+        prefix=True,
+        charsmap=charsmap({"é": "aa", "x": ""}),
+    )
     tokenizer = UBPE.load(data)
     same_ids(data, tokenizer, ["éxa b", "x", "bbb a"])
     ids, starts = tokenizer.encode("éxa bbx", return_offsets=True)
@@ -157,7 +179,9 @@ def test_pairs_of_pieces_equal_the_reference(names: list[str], random: Any) -> N
     rank = {name: i for i, name in enumerate(tokens)}
     lengths = np.array([len(name) for name in tokens])
     arena = np.array(["abc".index(c) for name in tokens for c in name], np.int32)
-    found = pairs_by_rank(np.append(arena.view(np.uint8), np.zeros(8, np.uint8)), arena, 4 * offsets_of(lengths), 3)
+    found = pairs_by_rank(
+        np.append(arena.view(np.uint8), np.zeros(8, np.uint8)), arena, 4 * offsets_of(lengths), 3
+    )
     for name, (left, right) in zip(names, found.tolist(), strict=True):
         want = last_merge(name, lambda x, y: rank.get(x + y, 99), 99)
         assert (tokens[left], tokens[right]) == want if want else left == right == -1
@@ -165,7 +189,14 @@ def test_pairs_of_pieces_equal_the_reference(names: list[str], random: Any) -> N
 
 def test_pieces_that_are_in_no_text() -> None:
     """One that nothing merges to, and unused ones: of merges, and of a single character, which is unknown then."""
-    pieces = [*SPECIAL, *A_AND_B, ("bbb", -4.0, NORMAL), ("abb", -5.0, UNUSED), ("c", 0.0, UNUSED), ("a" * 7999, -7.0, NORMAL)]
+    pieces = [
+        *SPECIAL,
+        *A_AND_B,
+        ("bbb", -4.0, NORMAL),
+        ("abb", -5.0, UNUSED),
+        ("c", 0.0, UNUSED),
+        ("a" * 7999, -7.0, NORMAL),
+    ]
     data = model(pieces, PAIRS)
     tokenizer = BPE.load(data)
     same_ids(data, tokenizer, ["abbb bbbb", "abab ab" * 3, "abbabb", "acb", "a" * 7999])

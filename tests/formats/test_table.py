@@ -25,7 +25,9 @@ TEXTS = ["low lower lowest", "newest 123 | low", "", "low" + END]
 
 
 def text_tokenizer(cls: Any = BPE, **params: Any) -> Any:
-    return cls.for_text(280, pretokenizer="gpt2", special_tokens=[END], **params).fit(TEXTS[:3] * 4, progress=False)
+    return cls.for_text(280, pretokenizer="gpt2", special_tokens=[END], **params).fit(
+        TEXTS[:3] * 4, progress=False
+    )
 
 
 def alike(found: Any, tok: Any) -> None:
@@ -39,7 +41,9 @@ def test_own_models_under_any_name(cls: Any, suffix: str, tmp_path: Path) -> Non
     os.rename(tmp_path / f"m{suffix}", path)
     with open(path, "rb") as file:
         assert load(file) == load(io.BytesIO(path.read_bytes())) == load(path, n_threads=1) == tok
-    refuses(ValueError, "kind: .* is a model of this library as .*, which says it itself", load, path, kind="str")
+    refuses(
+        ValueError, "kind: .* is a model of this library as .*, which says it itself", load, path, kind="str"
+    )
     other = "UBPE" if cls is not UBPE else "BPE"
     refuses(ValueError, f"tokenizer: .* is a {cls.__name__}, not a {other}", load, path, tokenizer=other)
 
@@ -49,7 +53,12 @@ def test_files_of_other_libraries(tmp_path: Path) -> None:
     export(tok, "tokenizer.json", tmp_path / "a")
     assert isinstance(load(tmp_path / "a", tokenizer="UBPEClassic"), UBPEClassic)
     export(tok, "tiktoken", tmp_path / "b")
-    refuses(ValueError, "pretokenizer: .* has ranks only: give the pattern by which its text is cut", load, tmp_path / "b")
+    refuses(
+        ValueError,
+        "pretokenizer: .* has ranks only: give the pattern by which its text is cut",
+        load,
+        tmp_path / "b",
+    )
     for folder, names in (("pair", ("vocab.json", "merges.txt")), ("old", ("encoder.json", "vocab.bpe"))):
         (tmp_path / folder).mkdir()
         files = export(tok, "vocab+merges").values()
@@ -57,7 +66,9 @@ def test_files_of_other_libraries(tmp_path: Path) -> None:
             (tmp_path / folder / name).write_text(content)
         for path in (tmp_path / folder, *(tmp_path / folder / name for name in names)):
             alike(load(path), tok)
-    refuses(ValueError, "tokenizer: .* is a BPE, not a UBPE", lambda: load(tmp_path / "pair", tokenizer="UBPE"))
+    refuses(
+        ValueError, "tokenizer: .* is a BPE, not a UBPE", lambda: load(tmp_path / "pair", tokenizer="UBPE")
+    )
     (tmp_path / "pair" / "tokenizer.json").write_text(export(tok, "tokenizer.json"))
     assert recognise(Source(str(tmp_path / "pair"))).name == "a tokenizer.json of Hugging Face"
 
@@ -71,8 +82,16 @@ def test_dumps_of_ubpe_are_told_apart(tmp_path: Path) -> None:
         assert type(found) is cls and found.encode_batch(docs).to_lists() == tok.encode_batch(docs).to_lists()
     assert load(tmp_path / "dump", tokenizer="BPE")._model.vocabulary == found._model.vocabulary
     (tmp_path / "dump").write_text(export(BPE.from_merges([[0, 1]], alphabet=2), "ubpe"))
-    assert isinstance(load(tmp_path / "dump"), UBPE) and isinstance(load(tmp_path / "dump", tokenizer="BPE"), BPE)
-    refuses(ValueError, "pretokenizer: .* is a dump of ubpe, which says it itself", load, tmp_path / "dump", pretokenizer=None)
+    assert isinstance(load(tmp_path / "dump"), UBPE) and isinstance(
+        load(tmp_path / "dump", tokenizer="BPE"), BPE
+    )
+    refuses(
+        ValueError,
+        "pretokenizer: .* is a dump of ubpe, which says it itself",
+        load,
+        tmp_path / "dump",
+        pretokenizer=None,
+    )
 
 
 def test_word_pieces(tmp_path: Path) -> None:
@@ -133,7 +152,8 @@ def test_what_is_no_file(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     refuses(ModelFormatError, "not a regular file", lambda: load(tmp_path / "pipe"))
     with pytest.raises(
-        ValueError, match="tokenizer: expected BPE, UBPEClassic, UBPE, WordPiece, SignalTokenizer or None, got 'GPT'"
+        ValueError,
+        match="tokenizer: expected BPE, UBPEClassic, UBPE, WordPiece, SignalTokenizer or None, got 'GPT'",
     ):
         load(tmp_path, tokenizer="GPT")
 
@@ -166,14 +186,25 @@ def test_a_key_that_is_there_twice(tmp_path: Path) -> None:
     (tmp_path / "d.json").write_text(export(BPE.from_merges([[0, 1]], alphabet=2), "ubpe"))
     export(tok, "vocab+merges", tmp_path)
     (tmp_path / "tekken.json").write_text('{"config": {"pattern": "a", "pattern": "b"}, "vocab": []}')
-    for place in ("h.json a", "h.json type", "m.json kind", "m.json format", "d.json n_tokens", "vocab.json a"):
+    for place in (
+        "h.json a",
+        "h.json type",
+        "m.json kind",
+        "m.json format",
+        "d.json n_tokens",
+        "vocab.json a",
+    ):
         name, key = place.split()
         text = (tmp_path / name).read_text()
         at = text.index(f'"{key}":')
         (tmp_path / name).write_text(f'{text[:at]}"{key}": 0, {text[at:]}')
         refuses(ModelFormatError, f"{name}: .*the key '{key}' is there twice", load, tmp_path / name)
         (tmp_path / name).write_text(text)
-    refuses(ModelFormatError, "tekken.json: .*the key 'pattern' is there twice", lambda: load(tmp_path / "tekken.json"))
+    refuses(
+        ModelFormatError,
+        "tekken.json: .*the key 'pattern' is there twice",
+        lambda: load(tmp_path / "tekken.json"),
+    )
     with pytest.raises(ModelFormatError, match="the key 'kkkk") as caught:
         load(json.dumps({"k" * 10_000: 1, "@": 2}).replace("@", "k" * 10_000))
     assert len(str(caught.value)) < 300

@@ -54,25 +54,39 @@ def tokens_of_ranks(draw: st.DrawFn) -> dict[bytes, int]:
         names += [new] if new not in names and len(new) < 60 else []
     if draw(st.booleans()):
         names = draw(st.permutations(names))
-    names += [name for name in draw(st.lists(st.sampled_from([b"zz", b"abc", b"az", b"bb"]), max_size=1)) if name not in names]
+    names += [
+        name
+        for name in draw(st.lists(st.sampled_from([b"zz", b"abc", b"az", b"bb"]), max_size=1))
+        if name not in names
+    ]
     ranks = sorted(draw(st.lists(st.integers(0, 99), min_size=len(names), max_size=len(names), unique=True)))
     return dict(draw(st.permutations(list(zip(names, ranks, strict=True)))))
 
 
-def are_those_of_tiktoken(ranks: dict[bytes, int], docs: Iterable[str] = (), pattern: str | None = None) -> None:
+def are_those_of_tiktoken(
+    ranks: dict[bytes, int], docs: Iterable[str] = (), pattern: str | None = None
+) -> None:
     """The ids of documents and of the tokens themselves, as a tokenizer of these ranks and of all other bytes gives them."""
-    ranks = ranks | {token: 1000 + i for i, token in enumerate(bytes([b]) for b in range(256)) if token not in ranks}
+    ranks = ranks | {
+        token: 1000 + i for i, token in enumerate(bytes([b]) for b in range(256)) if token not in ranks
+    }
     twins = {"<1>": 90000, "<2>": 90000}  # as o200k_harmony has two
     data = b"".join(map(line, ranks, ranks.values()))
     tokenizer = BPE.load(data, pretokenizer=pattern, special_tokens=twins)
-    other = peer.Encoding("t", pat_str=tiktoken.covering(NAMED.get(pattern)), mergeable_ranks=ranks, special_tokens=twins)
-    assert tokenizer.encode("<1>b<2>", allowed_special="all").tolist() == other.encode("<1>b<2>", allowed_special="all")
+    other = peer.Encoding(
+        "t", pat_str=tiktoken.covering(NAMED.get(pattern)), mergeable_ranks=ranks, special_tokens=twins
+    )
+    assert tokenizer.encode("<1>b<2>", allowed_special="all").tolist() == other.encode(
+        "<1>b<2>", allowed_special="all"
+    )
     assert tokenizer.token_to_id("<1>") == 90000
     docs = [*docs, *(token.decode() for token in ranks if token.isascii())]
     assert tokenizer.encode_batch(docs).to_lists() == [other.encode(doc) for doc in docs]
 
 
-@given(tokens_of_ranks(), st.lists(st.text("abcd ", max_size=12), max_size=20), st.sampled_from([None, "gpt2"]))
+@given(
+    tokens_of_ranks(), st.lists(st.text("abcd ", max_size=12), max_size=20), st.sampled_from([None, "gpt2"])
+)
 def test_ids_equal_those_of_tiktoken(ranks: dict[bytes, int], docs: list[str], pattern: str | None) -> None:
     """Also of tokens that merging does not make, which whole segments become, and of ranks not in the order of parts."""
     try:
@@ -95,10 +109,14 @@ def test_ids_of_special_tables() -> None:
 
 
 @pytest.mark.parametrize("strings, few, many", [(of_one_home, 100, 300), (of_one_hash, 3, 5)])
-def test_tokens_that_collide_in_a_hash_table(strings: Callable[[], Iterator[bytes]], few: int, many: int) -> None:
+def test_tokens_that_collide_in_a_hash_table(
+    strings: Callable[[], Iterator[bytes]], few: int, many: int
+) -> None:
     for n in (few, many):
         starts = {token[:i] for token in itertools.islice(strings(), n) for i in range(2, len(token) + 1)}
-        ranks = {token: i for i, token in enumerate([*(bytes([i]) for i in range(256)), *sorted(starts, key=len)])}
+        ranks = {
+            token: i for i, token in enumerate([*(bytes([i]) for i in range(256)), *sorted(starts, key=len)])
+        }
         if n == few:
             are_those_of_tiktoken(ranks)
         else:
@@ -120,7 +138,20 @@ def by_kernel(data: bytes) -> tuple[int, np.ndarray, np.ndarray]:
     return read_lines(writable(np.frombuffer(data, np.uint8)), tokens, *both), tokens, both
 
 
-PARTS = b"YQ==", b"YWI=", b"YWJj", b"=", b"Y", b" ", b"\n", b"YWIx 2\n", b"YQ== 07\n", b"0", b"1234567890", b"\xff"
+PARTS = (
+    b"YQ==",
+    b"YWI=",
+    b"YWJj",
+    b"=",
+    b"Y",
+    b" ",
+    b"\n",
+    b"YWIx 2\n",
+    b"YQ== 07\n",
+    b"0",
+    b"1234567890",
+    b"\xff",
+)
 
 
 @given(st.lists(st.sampled_from(PARTS)))
@@ -146,15 +177,26 @@ def test_a_token_of_no_bytes_is_no_token() -> None:
     """As the last line of Whisper's `multilingual.tiktoken`."""
     tok = BPE.load(BYTES + line(b"ab", 256) + b"= 257\n", pretokenizer=None, special_tokens={"<e>": 258})
     assert tok.encode("abc<e>", allowed_special="all").tolist() == [256, 99, 258]
-    refuses(ModelFormatError, "line 258: the token b'' is there twice", BPE.load, BYTES + b"= 257\n= 258\n", pretokenizer=None)
+    refuses(
+        ModelFormatError,
+        "line 258: the token b'' is there twice",
+        BPE.load,
+        BYTES + b"= 257\n= 258\n",
+        pretokenizer=None,
+    )
 
 
 TOKENS = [*(bytes([b]) for b in range(256)), b"ab", b"abc", b" ab", b"zz"]
 
 
-def file_of(tokens: list[bytes] = TOKENS, size: int = 262, n_special: int = 3, special: Any = None, **fields: Any) -> str:
+def file_of(
+    tokens: list[bytes] = TOKENS, size: int = 262, n_special: int = 3, special: Any = None, **fields: Any
+) -> str:
     """The content of a file."""
-    vocab = [{"rank": i, "token_bytes": base64.b64encode(token).decode(), "token_str": None} for i, token in enumerate(tokens)]
+    vocab = [
+        {"rank": i, "token_bytes": base64.b64encode(token).decode(), "token_str": None}
+        for i, token in enumerate(tokens)
+    ]
     config = {
         "pattern": " ?[a-z]+|[^a-z]", "num_vocab_tokens": len(vocab), "default_vocab_size": size,
         "default_num_special_tokens": n_special, "version": "v3",
@@ -168,7 +210,11 @@ def test_ids_stand_behind_the_special_tokens() -> None:
     assert tokenizer.encode("ab abc").tolist() == [3 + 256, 3 + ord(" "), 3 + 257]
     assert tokenizer.encode("zz").tolist() == [3 + ord("z")] * 2  # the last token is beyond the size
     special = [{"rank": 0, "token_str": "<a>", "is_control": True}]
-    assert BPE.load(file_of(special=special)).vocabulary.special == {"<a>": 0, "<SPECIAL_1>": 1, "<SPECIAL_2>": 2}
+    assert BPE.load(file_of(special=special)).vocabulary.special == {
+        "<a>": 0,
+        "<SPECIAL_1>": 1,
+        "<SPECIAL_2>": 2,
+    }
 
 
 @pytest.mark.parametrize("text, message", [
@@ -207,4 +253,6 @@ def test_ids_equal_those_of_the_package_of_llama() -> None:
     tok, other = ubpe_numba.load(path), theirs.Tokenizer(path)
     assert tok.vocabulary.special == other.special_tokens
     for text in ("Hello, world 12345", " it's\n\n  über 低い\t", "<|eot_id|>a"):
-        assert tok.encode(text, allowed_special="all").tolist() == other.encode(text, bos=False, eos=False, allowed_special="all")
+        assert tok.encode(text, allowed_special="all").tolist() == other.encode(
+            text, bos=False, eos=False, allowed_special="all"
+        )

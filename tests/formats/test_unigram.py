@@ -21,7 +21,12 @@ def file_of(vocab: list[tuple[str, float]], unknown: int | None = 0, cut: Any = 
     """The content of a tokenizer.json."""
     added = {"lstrip": False, "rstrip": False, "single_word": False, "normalized": False, "special": True}
     number = next((i for i, (name, _) in enumerate(vocab) if name == "<unk>"), len(vocab))
-    model = {"type": "Unigram", "unk_id": unknown, "vocab": [list(pair) for pair in vocab], "byte_fallback": False}
+    model = {
+        "type": "Unigram",
+        "unk_id": unknown,
+        "vocab": [list(pair) for pair in vocab],
+        "byte_fallback": False,
+    }
     return json.dumps(
         {
             "version": "1.0", "normalizer": None, "pre_tokenizer": cut, "post_processor": None,
@@ -30,18 +35,45 @@ def file_of(vocab: list[tuple[str, float]], unknown: int | None = 0, cut: Any = 
     )  # fmt: skip
 
 
-VOCAB = [("<unk>", 0.0), *[(f"<0x{byte:02X}>", 0.0) for byte in range(256)], ("a", -1.0), ("▁", -2.0), ("aa", -1.5)]
-FLAGGED = {"id": 260, "content": "b", "special": False, "lstrip": True, "rstrip": False, "single_word": False, "normalized": True}
+VOCAB = [
+    ("<unk>", 0.0),
+    *[(f"<0x{byte:02X}>", 0.0) for byte in range(256)],
+    ("a", -1.0),
+    ("▁", -2.0),
+    ("aa", -1.5),
+]
+FLAGGED = {
+    "id": 260,
+    "content": "b",
+    "special": False,
+    "lstrip": True,
+    "rstrip": False,
+    "single_word": False,
+    "normalized": True,
+}
 
 
 def test_bytes_for_unknown_characters() -> None:
     text = file_of(VOCAB, cut=SPACES, byte_fallback=True)
-    peer, tokenizer, docs = tokenizers.Tokenizer.from_str(text), UBPE.load(text), ["aaa é a", "é中😀", "a b", ""]
-    assert ours(tokenizer, docs) == theirs(tokenizer, docs) == [peer.encode(doc, add_special_tokens=False).ids for doc in docs]
-    assert (tokenizer._model.vocabulary.log_probabilities == 0).sum() == 64  # of the bytes that go on, which cost nothing
+    peer, tokenizer, docs = (
+        tokenizers.Tokenizer.from_str(text),
+        UBPE.load(text),
+        ["aaa é a", "é中😀", "a b", ""],
+    )
+    assert (
+        ours(tokenizer, docs)
+        == theirs(tokenizer, docs)
+        == [peer.encode(doc, add_special_tokens=False).ids for doc in docs]
+    )
+    # of the bytes that go on, which cost nothing
+    assert (tokenizer._model.vocabulary.log_probabilities == 0).sum() == 64
     refuses(ValueError, "kind: a model of .* is one of text", load, text, kind="str")
-    with pytest.raises(ModelFormatError, match="added_tokens: lstrip, rstrip, single_word of one that is normalized"):
-        UBPE.load(json.dumps(json.loads(text) | {"added_tokens": [FLAGGED], "normalizer": {"type": "Lowercase"}}))
+    with pytest.raises(
+        ModelFormatError, match="added_tokens: lstrip, rstrip, single_word of one that is normalized"
+    ):
+        UBPE.load(
+            json.dumps(json.loads(text) | {"added_tokens": [FLAGGED], "normalizer": {"type": "Lowercase"}})
+        )
 
 
 @pytest.mark.parametrize("text, message", [
@@ -95,23 +127,35 @@ def random_texts(letters: str, n: int) -> list[str]:
 
 @pytest.mark.parametrize("change", [None, {"type": "Lowercase"}])
 def test_text_may_become_a_special_token_of_one_character(change: Any) -> None:
-    file = json.loads(file_of([("<unk>", 0.0), ("a", -1.0), ("b", -1.0), ("ab", -1.5)])) | {"normalizer": change}
+    file = json.loads(file_of([("<unk>", 0.0), ("a", -1.0), ("b", -1.0), ("ab", -1.5)])) | {
+        "normalizer": change
+    }
     file["added_tokens"].append(file["added_tokens"][0] | {"id": 1, "content": "a"})
-    found = tokenizers.Tokenizer.from_str(json.dumps(file)).encode_batch(docs := ["aBAab", "A", "bbAB"], add_special_tokens=False)
+    found = tokenizers.Tokenizer.from_str(json.dumps(file)).encode_batch(
+        docs := ["aBAab", "A", "bbAB"], add_special_tokens=False
+    )
     assert ours(load(json.dumps(file)), docs) == [one.ids for one in found]
 
 
 @pytest.mark.parametrize("pattern", ["gpt2", "[^ ]+ ?", None])
 def test_byte_models_are_written(pattern: Any, lines: list[str]) -> None:
     own = {"pretokenizer": pattern, "special_tokens": ["<end>", "<é>"], "objective": "likelihood"}
-    tokenizer = UBPE.for_text(900, **own).fit(lines[:500] + MIXED * 20, progress=False).set_params(objective="tokenizers")
+    tokenizer = (
+        UBPE.for_text(900, **own)
+        .fit(lines[:500] + MIXED * 20, progress=False)
+        .set_params(objective="tokenizers")
+    )
     docs = [*lines[500:900], *MIXED, "a<end>b<é>", *random_texts("ae  \né中😀\x00'st1.ß\u2028", 500)]
     assert theirs(tokenizer, docs) == ours(tokenizer, docs)
     again = UBPE.load(export(tokenizer, "tokenizer.json"))
-    assert ours(again, docs) == ours(tokenizer, docs) and again.vocabulary.special == tokenizer.vocabulary.special
+    assert (
+        ours(again, docs) == ours(tokenizer, docs)
+        and again.vocabulary.special == tokenizer.vocabulary.special
+    )
     assert again.decode(again.encode("Zwölf  中\n")) == "Zwölf  中\n" and again.is_lossless
     scores, read = tokenizer._model.vocabulary.log_probabilities, again._model.vocabulary.log_probabilities
-    assert (np.abs(np.sort(scores) - np.sort(read)) <= np.spacing(np.abs(np.sort(scores)))).all()  # nearly all are equal
+    # nearly all are equal
+    assert (np.abs(np.sort(scores) - np.sort(read)) <= np.spacing(np.abs(np.sort(scores)))).all()
 
 
 def test_models_of_integers_are_written() -> None:

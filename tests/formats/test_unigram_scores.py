@@ -28,7 +28,13 @@ def theirs(texts: list[str]) -> list[float]:
 def test_numbers_are_read_as_tokenizers_reads_them() -> None:
     rng = np.random.default_rng(0)
     plain = -rng.exponential(5, 3000)
-    many = [plain, plain.astype(np.float32), -rng.uniform(0, 1e6, 1000), 10.0 ** rng.uniform(-300, 300, 1000), -np.arange(100.0)]
+    many = [
+        plain,
+        plain.astype(np.float32),
+        -rng.uniform(0, 1e6, 1000),
+        10.0 ** rng.uniform(-300, 300, 1000),
+        -np.arange(100.0),
+    ]
     for values in many:
         texts = list(map(repr, values.tolist()))
         assert [read_number(text) for text in texts] == theirs(texts)
@@ -39,11 +45,15 @@ def test_numbers_are_read_as_tokenizers_reads_them() -> None:
 
 def test_numbers_are_written_so_that_tokenizers_reads_them() -> None:
     rng = np.random.default_rng(1)
-    values = np.concatenate([-rng.exponential(5, 3000), rng.uniform(-1e6, 1e6, 1000), [0.0, -10.0, 1e6, 5e-324, 1e-300]])
+    values = np.concatenate(
+        [-rng.exponential(5, 3000), rng.uniform(-1e6, 1e6, 1000), [0.0, -10.0, 1e6, 5e-324, 1e-300]]
+    )
     texts = write_numbers(values)
     found = np.array(theirs(texts))
     assert found.tolist() == [*map(read_number, texts)]
     differ = found != values
     assert differ.sum() < 24 and (np.abs(found - values) <= np.spacing(np.abs(values))).all()
     rounded = np.round(values, 9)
-    assert theirs(write_numbers(rounded)) == rounded.tolist() == [float(text) for text in write_numbers(rounded)]
+    assert (
+        theirs(write_numbers(rounded)) == rounded.tolist() == [float(text) for text in write_numbers(rounded)]
+    )

@@ -18,7 +18,9 @@ tokenizers = pytest.importorskip("tokenizers")
 
 
 def test_white_space_has_no_place() -> None:
-    tok = BPE(30, preprocessing=Preprocessing(pretokenizer=r"\S*\s")).fit(["low low lower newest widest "] * 5, progress=False)
+    tok = BPE(30, preprocessing=Preprocessing(pretokenizer=r"\S*\s")).fit(
+        ["low low lower newest widest "] * 5, progress=False
+    )
     refuses(ValueError, "holds white space, which merges.txt cannot keep", export, tok, "vocab+merges")
 
 
@@ -32,9 +34,17 @@ def test_hostile_vocab_and_merges() -> None:
     ):
         refuses(ModelFormatError, match, BPE.load, (vocab, merges))
     refuses(ModelFormatError, "not valid JSON", BPE.load, ("{x", "\n"))
-    with pytest.raises(ModelFormatError, match="special_tokens: 'c</w>' has the id 3 in the vocabulary, not 7"):
+    with pytest.raises(
+        ModelFormatError, match="special_tokens: 'c</w>' has the id 3 in the vocabulary, not 7"
+    ):
         BPE.load((vocab, "a b\n"), special_tokens={"c</w>": 7})
-    refuses(ModelFormatError, "special tokens: 'ab' is made by merges too", BPE.load, (vocab, "a b\n"), special_tokens={"ab": 2})
+    refuses(
+        ModelFormatError,
+        "special tokens: 'ab' is made by merges too",
+        BPE.load,
+        (vocab, "a b\n"),
+        special_tokens={"ab": 2},
+    )
     refuses(ModelFormatError, "not text in UTF-8", BPE.load, (vocab, b"\xff\n"))
     refuses(ValueError, "kind: expected 'bytes' or 'str'", BPE.load, (vocab, "a b\n"), kind="int")
     refuses(ModelFormatError, "no token of a single symbol", BPE.load, ({"ab": 0}, "\n"))
@@ -44,7 +54,9 @@ LETTERS = sorted({*byte_characters()} - {"þ", "ÿ"})  # of bytes that are in UT
 FIRST = '"bpe_simple_vocab_16e6.txt#version: 0.2\n'
 PAIRS = ["t h", "th e</w>", "l o", "lo w</w>"]
 #: As many lines as the real file has pairs that count, and some more.
-MERGES = PAIRS + [f"{a} {b}" for a, b in itertools.product(LETTERS, repeat=2) if f"{a} {b}" not in PAIRS][:48_900]
+MERGES = (
+    PAIRS + [f"{a} {b}" for a, b in itertools.product(LETTERS, repeat=2) if f"{a} {b}" not in PAIRS][:48_900]
+)
 FILE = (FIRST + "\n".join(MERGES) + "\n").encode()
 
 
@@ -53,7 +65,10 @@ def test_ids_of_clip_equal_those_of_tokenizers(tmp_path: Path) -> None:
     (tmp_path / "merges").write_bytes(FILE)
     tok = load(tmp_path / "merges")
     assert load(data).fingerprint == tok.fingerprint
-    assert isinstance(tok, BPE) and tok.vocabulary.special == {"<|startoftext|>": 49406, "<|endoftext|>": 49407}
+    assert isinstance(tok, BPE) and tok.vocabulary.special == {
+        "<|startoftext|>": 49406,
+        "<|endoftext|>": 49407,
+    }
     assert tok.encode("the LOW\n low's").tolist()[:3] == [513, 515, 515]
     file = vocab_merges.clip_document(data)
     file["model"] |= {"dropout": None, "continuing_subword_prefix": "", "fuse_unk": False}
@@ -61,8 +76,13 @@ def test_ids_of_clip_equal_those_of_tokenizers(tmp_path: Path) -> None:
     peer = tokenizers.Tokenizer.from_str(json.dumps(file))
     again = BPE.load(export(tok, "tokenizer.json"))
     for doc in ("the low\u3000 Lower 123 it's", "中文 x\ty", "", " ", "a<|endoftext|> b", "É e\u0301 ---"):
-        assert tok.encode(doc, allowed_special="all").tolist() == peer.encode(doc, add_special_tokens=False).ids
-        assert again.encode(doc, allowed_special="all").tolist() == peer.encode(doc, add_special_tokens=False).ids
+        assert (
+            tok.encode(doc, allowed_special="all").tolist() == peer.encode(doc, add_special_tokens=False).ids
+        )
+        assert (
+            again.encode(doc, allowed_special="all").tolist()
+            == peer.encode(doc, add_special_tokens=False).ids
+        )
 
 
 def test_what_is_no_such_file_is_refused(tmp_path: Path) -> None:

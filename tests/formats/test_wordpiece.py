@@ -19,7 +19,27 @@ pytestmark = pytest.mark.filterwarnings("ignore:added_tokens")  # of words that 
 tokenizers = pytest.importorskip("tokenizers")
 
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
-PIECES = ["un", "##aff", "##able", "able", "a", "##a", "b", "##b", "中", "!", ",", "e", "##e", "ab", "##ab", "'", "s", "[", "]"]
+PIECES = [
+    "un",
+    "##aff",
+    "##able",
+    "able",
+    "a",
+    "##a",
+    "b",
+    "##b",
+    "中",
+    "!",
+    ",",
+    "e",
+    "##e",
+    "ab",
+    "##ab",
+    "'",
+    "s",
+    "[",
+    "]",
+]
 
 
 def bert(pieces: list[str] = PIECES, lowercase: bool = True, **fields: Any) -> str:
@@ -40,7 +60,9 @@ FLAGS = ["lstrip", "rstrip", "single_word", "normalized"]
 EVERY: Any = {"allowed_special": "all"}
 WORDS = ["ab", "É", "[m]", "<S>", "a ", "中", "[MASK]", "Un"]
 FLAGGED = st.lists(
-    st.tuples(st.sampled_from(WORDS), st.sets(st.sampled_from(FLAGS)), st.booleans()), max_size=4, unique_by=lambda t: t[0]
+    st.tuples(st.sampled_from(WORDS), st.sets(st.sampled_from(FLAGS)), st.booleans()),
+    max_size=4,
+    unique_by=lambda t: t[0],
 )
 PARTS = st.sampled_from([*WORDS, *"abBéEe中!,' \n\t\u3000[]Uune\u0301", "Ab", "[M]", "<s>", "un", "  "])
 TEXTS = st.lists(st.lists(PARTS, max_size=20).map("".join), min_size=1, max_size=6)
@@ -53,7 +75,11 @@ def with_words(words: list[tuple[str, set[str], bool]], lowercase: bool) -> str:
     words = [(word, flags, is_special) for word, flags, is_special in words if word not in SPECIAL]
     new = [word for word, _, _ in words if word not in vocab]
     file["added_tokens"] += [
-        {"id": vocab.get(word, len(vocab) + new.index(word) if word in new else 0), "content": word, "special": is_special}
+        {
+            "id": vocab.get(word, len(vocab) + new.index(word) if word in new else 0),
+            "content": word,
+            "special": is_special,
+        }
         | {flag: flag in flags for flag in FLAGS}
         for word, flags, is_special in words
     ]
@@ -62,7 +88,9 @@ def with_words(words: list[tuple[str, set[str], bool]], lowercase: bool) -> str:
 
 @settings(max_examples=25)
 @given(TEXTS, FLAGGED, st.booleans())
-def test_added_tokens_with_flags_are_found_as_there_and_written_again(docs: list[str], words: Any, lowercase: bool) -> None:
+def test_added_tokens_with_flags_are_found_as_there_and_written_again(
+    docs: list[str], words: Any, lowercase: bool
+) -> None:
     text = with_words(words, lowercase)
     peer, tokenizer = tokenizers.Tokenizer.from_str(text), WordPiece.load(text)
     docs += ["[CLS] unaffable [SEP]ab[MASK] ab!", "a" * 101 + " a"]
@@ -73,7 +101,9 @@ def test_added_tokens_with_flags_are_found_as_there_and_written_again(docs: list
     assert tokenizer.encode_batch(docs, **EVERY) == ids
     assert [tokenizer.encode(doc, **EVERY).tolist() for doc in docs] == ids.to_lists()
     for doc, mine in zip(docs, zip(ids, starts, strict=True), strict=True):
-        assert [part.tolist() for part in tokenizer.encode(doc, return_offsets=True, **EVERY)] == [part.tolist() for part in mine]
+        assert [part.tolist() for part in tokenizer.encode(doc, return_offsets=True, **EVERY)] == [
+            part.tolist() for part in mine
+        ]
     written = export(tokenizer, "tokenizer.json")
     peer = tokenizers.Tokenizer.from_str(written)
     assert [found.ids for found in peer.encode_batch(docs, add_special_tokens=False)] == ids.to_lists()
@@ -84,7 +114,9 @@ def test_added_tokens_with_flags_are_found_as_there_and_written_again(docs: list
 
 
 def test_words_and_texts_may_be_mixed_where_words_have_flags() -> None:
-    tokenizer = WordPiece.load(with_words([("É", {"normalized", "lstrip"}, False), ("<S>", {"rstrip"}, True)], True))
+    tokenizer = WordPiece.load(
+        with_words([("É", {"normalized", "lstrip"}, False), ("<S>", {"rstrip"}, True)], True)
+    )
     docs = ["Ünb É<S> ab", ["un", "ab"], "", iter(["b", "abe"]), "<S> b"]
     ids, starts = tokenizer.encode_batch(docs, return_offsets=True, **EVERY)
     assert ids.to_lists() == [[5, 12, 24, 25, 18], [5, 18], [], [11, 18, 17], [25, 11]]
@@ -103,7 +135,9 @@ def test_what_is_not_valid_is_refused(text: str, message: str) -> None:
     assert message in str(error.value)
 
 
-@pytest.mark.parametrize("cut", [{"type": "BertPreTokenizer"}, [{"type": "WhitespaceSplit"}, {"type": "Digits"}]])
+@pytest.mark.parametrize(
+    "cut", [{"type": "BertPreTokenizer"}, [{"type": "WhitespaceSplit"}, {"type": "Digits"}]]
+)
 def test_own_vocabularies_are_written(cut: Any, lines: list[str], tmp_path: Any) -> None:
     words = [word for line in [*lines[:500], *MIXED] for word in line.split()]
     special = {word: 600 + i for i, word in enumerate(SPECIAL) if word != "[UNK]"}
@@ -114,7 +148,11 @@ def test_own_vocabularies_are_written(cut: Any, lines: list[str], tmp_path: Any)
     peer, again = tokenizers.Tokenizer.from_str(text), WordPiece.load(tmp_path / "tokenizer.json")
     docs = [*lines[500:900], *MIXED, "a[CLS]b [MASK] x" + "y" * 40]
     want = [found.ids for found in peer.encode_batch(docs, add_special_tokens=False)]
-    assert tokenizer.encode_batch(docs, **EVERY).to_lists() == again.encode_batch(docs, **EVERY).to_lists() == want
+    assert (
+        tokenizer.encode_batch(docs, **EVERY).to_lists()
+        == again.encode_batch(docs, **EVERY).to_lists()
+        == want
+    )
     assert [peer.decode(ids, skip_special_tokens=False) for ids in want] == tokenizer.decode_batch(want)
     assert export(again, "tokenizer.json") == text
 
@@ -126,9 +164,14 @@ def test_lines_are_pieces(tmp_path: pathlib.Path) -> None:
     ):  # fmt: skip
         assert wordpiece.parse_vocab_txt(data) == pieces
     ends = [chr(i) for i in range(0x3001) if chr(i) != "\n"]
-    (tmp_path / "vocab.txt").write_text("".join(f"p{i}{end}\n" for i, end in enumerate(ends)), encoding="utf-8", newline="\n")
+    (tmp_path / "vocab.txt").write_text(
+        "".join(f"p{i}{end}\n" for i, end in enumerate(ends)), encoding="utf-8", newline="\n"
+    )
     model = tokenizers.models.WordPiece.from_file(str(tmp_path / "vocab.txt"), unk_token="p0")
-    assert wordpiece.parse_vocab_txt((tmp_path / "vocab.txt").read_bytes()) == tokenizers.Tokenizer(model).get_vocab()
+    assert (
+        wordpiece.parse_vocab_txt((tmp_path / "vocab.txt").read_bytes())
+        == tokenizers.Tokenizer(model).get_vocab()
+    )
     written = {"\u2028é": 2, "": 1, " x\r y": 0, "\x85z\x1f": 3}
     assert wordpiece.parse_vocab_txt(wordpiece.vocab_txt(written).encode()) == written
     refuses(ModelFormatError, "no pieces", wordpiece.parse_vocab_txt, b"")

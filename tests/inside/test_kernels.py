@@ -82,8 +82,12 @@ def test_ids_counts_and_symbols_are_those_of_the_library(name: str) -> None:
     out, symbols = np.zeros(200, np.int32), np.zeros(200, k.dtype)
     for i, (doc, ids) in enumerate(zip(docs, known, strict=True)):
         given = doc.astype(np.int64)
-        assert encode_into(k, given, out) == ids.size == count(k, given) and np.array_equal(out[: ids.size], ids)
-        assert decode_into(k, out[: ids.size], symbols) == doc.size and np.array_equal(symbols[: doc.size], doc)
+        assert encode_into(k, given, out) == ids.size == count(k, given) and np.array_equal(
+            out[: ids.size], ids
+        )
+        assert decode_into(k, out[: ids.size], symbols) == doc.size and np.array_equal(
+            symbols[: doc.size], doc
+        )
         if i < 30:
             assert np.array_equal(k.encode(doc), ids) and k.count(doc) == ids.size  # from Python
             assert np.array_equal(k.decode(np.array(ids)), doc)
@@ -146,7 +150,11 @@ def test_room_at_every_edge() -> None:
     k, ids = tok.kernels, tok.encode(doc)
     for n in range(ids.size + 1):
         out = np.full(n, -7, np.int32)
-        assert encode_into(k, doc, out) == (ids.size if n == ids.size else NO_ROOM) == k.encode_into(doc, out.copy())
+        assert (
+            encode_into(k, doc, out)
+            == (ids.size if n == ids.size else NO_ROOM)
+            == k.encode_into(doc, out.copy())
+        )
         assert np.array_equal(out, ids if n == ids.size else np.full(n, -7))
     for n in range(doc.size + 1):
         symbols, guarded = np.zeros(n, k.dtype), np.full(n + 8, -7, k.dtype)
@@ -173,7 +181,9 @@ def test_wrong_arguments_are_named_when_a_function_is_compiled(call: Any, messag
 def test_errors_of_the_calls_that_raise() -> None:
     k = TOKENIZERS["rank"].kernels
     refuses(ValueError, "not in the alphabet", both, k, np.array([0, 99]))
-    refuses(ValueError, "no token has", lambda: njit(lambda k, ids: k.decode(ids))(k, np.array([0, -1], np.int32)))
+    refuses(
+        ValueError, "no token has", lambda: njit(lambda k, ids: k.decode(ids))(k, np.array([0, -1], np.int32))
+    )
 
 
 def test_a_global_is_refused_with_the_way_on() -> None:
@@ -192,7 +202,9 @@ def test_a_global_is_refused_with_the_way_on() -> None:
     BPE(6, preprocessing=Preprocessing(special_tokens=[[7, 7]])).fit([[0, 1, 0, 1]], progress=False),
 ])  # fmt: skip
 def test_tokenizers_that_cut_documents_are_refused(tok: Any) -> None:
-    with pytest.raises(ValueError, match=r"kernels: this tokenizer cuts or changes documents .* encode_batch gives a Ragged"):
+    with pytest.raises(
+        ValueError, match=r"kernels: this tokenizer cuts or changes documents .* encode_batch gives a Ragged"
+    ):
         _ = tok.kernels
 
 
@@ -201,7 +213,9 @@ def test_kernels_are_the_tokenizer_as_it_was() -> None:
     before, ids = tok.kernels, tok.encode(doc)
     assert tok.kernels is before
     tok.objective = "shortest"
-    assert np.array_equal(both(before, doc)[0], ids) and np.array_equal(pickle.loads(pickle.dumps(before)).encode(doc), ids)
+    assert np.array_equal(both(before, doc)[0], ids) and np.array_equal(
+        pickle.loads(pickle.dumps(before)).encode(doc), ids
+    )
     assert np.array_equal(both(tok.kernels, doc)[0], tok.encode(doc))
     with pytest.raises(AttributeError, match="frozen"):
         before.dtype = None

@@ -59,7 +59,9 @@ def test_the_ids_are_those_of_a_tokenizer_of_the_coefficients() -> None:
 
 
 def test_with_barriers_a_chunk_is_its_frequencies_one_after_the_other() -> None:
-    back = [BARRED.tokenizer.decode_batch(Ragged.from_lists([[i] for i in ids])) for ids in BARRED(CHUNKS[:9])]
+    back = [
+        BARRED.tokenizer.decode_batch(Ragged.from_lists([[i] for i in ids])) for ids in BARRED(CHUNKS[:9])
+    ]
     for chunk, tokens in zip(CHUNKS, back, strict=False):
         assert set(range(DIMENSIONS, SIZE + 1, DIMENSIONS)) <= set(np.cumsum(tokens.lengths).tolist())
         assert np.array_equal(tokens.values, rounded(chunk).ravel())
@@ -67,23 +69,41 @@ def test_with_barriers_a_chunk_is_its_frequencies_one_after_the_other() -> None:
 
 
 def test_other_tokenizers_their_arguments_and_their_files(tmp_path: pathlib.Path) -> None:
-    for tokenizer in (BPE(rules=FitRules(max_token_length=4)), UBPEClassic(), UBPE(), UBPE(objective="shortest")):
-        tok = ActionTokenizer.fit(CHUNKS, vocab_size=200, tokenizer=tokenizer, out_of_range="raise", progress=False)
-        assert type(tok.tokenizer) is type(tokenizer) and tok.max_token - tok.min_token + 1 < tok.vocab_size <= 200
+    for tokenizer in (
+        BPE(rules=FitRules(max_token_length=4)),
+        UBPEClassic(),
+        UBPE(),
+        UBPE(objective="shortest"),
+    ):
+        tok = ActionTokenizer.fit(
+            CHUNKS, vocab_size=200, tokenizer=tokenizer, out_of_range="raise", progress=False
+        )
+        assert (
+            type(tok.tokenizer) is type(tokenizer)
+            and tok.max_token - tok.min_token + 1 < tok.vocab_size <= 200
+        )
         assert np.abs(tok.decode(tok(CHUNKS)) - CHUNKS).max() <= tok.error_bound()
         if tokenizer.rules and tokenizer.rules.max_token_length:
             assert tok.allowed_lengths().max() == 4
         refuses(NotFittedError, "", tokenizer.encode, [0])  # the one that was passed is as it was
         tok.save(tmp_path / "actions.npz")
         again = ActionTokenizer.load(tmp_path / "actions.npz")
-        assert (again.fingerprint, again.out_of_range, again(CHUNKS)) == (tok.fingerprint, "raise", tok(CHUNKS))
+        assert (again.fingerprint, again.out_of_range, again(CHUNKS)) == (
+            tok.fingerprint,
+            "raise",
+            tok(CHUNKS),
+        )
 
 
 def test_chunks_of_different_lengths_need_theirs() -> None:
-    tok = ActionTokenizer.fit([movements(1, i, steps=5 + i % 4)[0] for i in range(30)], vocab_size=200, progress=False)
+    tok = ActionTokenizer.fit(
+        [movements(1, i, steps=5 + i % 4)[0] for i in range(30)], vocab_size=200, progress=False
+    )
     assert (tok.time_horizon, tok.action_dim) == (None, DIMENSIONS)
     for call in (lambda: tok.decode([[0]]), tok.error_bound):
-        refuses(ValueError, "time_horizon: expected an int, since the chunks of the fit had different ones", call)
+        refuses(
+            ValueError, "time_horizon: expected an int, since the chunks of the fit had different ones", call
+        )
 
 
 @st.composite
@@ -92,12 +112,15 @@ def sets_of_chunks(draw: Any) -> tuple[list[np.ndarray], float]:
     value = st.one_of(st.just(0.0), st.sampled_from([-1.0, 1.0, 0.5]), st.floats(-3, 3, width=32))
     steps = draw(st.lists(st.integers(1, 9), min_size=1, max_size=5))
     return [
-        np.array(draw(st.lists(value, min_size=n * dimensions, max_size=n * dimensions))).reshape(n, -1) for n in steps
+        np.array(draw(st.lists(value, min_size=n * dimensions, max_size=n * dimensions))).reshape(n, -1)
+        for n in steps
     ], scale
 
 
 @given(sets_of_chunks(), st.booleans(), st.integers(0, 40))
-def test_every_chunk_of_a_fit_comes_back(given_: tuple[list[np.ndarray], float], barriers: bool, more: int) -> None:
+def test_every_chunk_of_a_fit_comes_back(
+    given_: tuple[list[np.ndarray], float], barriers: bool, more: int
+) -> None:
     chunks, scale = given_
     coefficients = [np.rint(fft.dct(chunk, axis=0, norm="ortho") * scale) for chunk in chunks]
     least = int(max(c.max() for c in coefficients) - min(c.min() for c in coefficients)) + 1
@@ -113,7 +136,10 @@ def test_every_chunk_of_a_fit_comes_back(given_: tuple[list[np.ndarray], float],
 
 @given(st.lists(st.lists(st.integers(0, 255), max_size=30), max_size=5), st.integers(1, 7), st.integers(1, 5))
 def test_any_ids_make_chunks_of_the_shape(tokens: list[list[int]], steps: int, dimensions: int) -> None:
-    """With on_length="fit" nothing is refused; what is there is kept, then 0 follows. Otherwise only exact chunks pass."""
+    """With on_length="fit" nothing is refused; what is there is kept, then 0 follows.
+
+    Otherwise only exact chunks pass.
+    """
     found = PLAIN.decode(tokens, time_horizon=steps, action_dim=dimensions, on_length="fit")
     size = steps * dimensions
     assert found.shape == (len(tokens), steps, dimensions)
@@ -145,9 +171,17 @@ def test_the_bound_is_reached_and_not_passed(steps: int, seed: int) -> None:
     assert 0.999999 * tok.error_bound(steps) <= np.abs(chunk).max() <= tok.error_bound(steps)
     drawn = np.random.default_rng(seed).uniform(-0.5, 0.5, (4, steps, 2))
     off = np.abs(tok.decode(tok(drawn), time_horizon=steps, action_dim=2) - drawn)
-    assert off.max() <= tok.error_bound(steps) and np.sqrt((off**2).mean(axis=1)).max() <= 0.5 / tok.scale + 1e-12
+    assert (
+        off.max() <= tok.error_bound(steps)
+        and np.sqrt((off**2).mean(axis=1)).max() <= 0.5 / tok.scale + 1e-12
+    )
     asked = ActionTokenizer.fit(drawn, vocab_size=4000, max_error=0.07, progress=False)
-    assert np.abs(asked.decode(asked(drawn)) - drawn).max() <= asked.error_bound() <= 0.07 <= 1.00001 * asked.error_bound()
+    assert (
+        np.abs(asked.decode(asked(drawn)) - drawn).max()
+        <= asked.error_bound()
+        <= 0.07
+        <= 1.00001 * asked.error_bound()
+    )
 
 
 @each("tok", BOTH)
@@ -165,7 +199,10 @@ def test_a_sampler_with_the_mask_ends_on_a_whole_chunk(tok: ActionTokenizer) -> 
             left[i] -= lengths[written[i][-1]]
     assert tok.decode(written).shape == (160, STEPS, DIMENSIONS)
     for ids in written:
-        assert not tok.frequency_barriers or set(range(0, SIZE + 1, DIMENSIONS)) <= {0, *np.cumsum(lengths[ids]).tolist()}
+        assert not tok.frequency_barriers or set(range(0, SIZE + 1, DIMENSIONS)) <= {
+            0,
+            *np.cumsum(lengths[ids]).tolist(),
+        }
 
 
 def test_the_mask_allows_what_is_left() -> None:
@@ -173,7 +210,10 @@ def test_the_mask_allows_what_is_left() -> None:
         for left in range(SIZE + 1):
             most = (left - 1) % DIMENSIONS + 1 if tok.frequency_barriers and left else left
             assert np.array_equal(tok.allowed_tokens(left), tok.allowed_lengths() <= most)
-    assert PLAIN.allowed_tokens([]).shape == (0, PLAIN.vocab_size) and PLAIN.allowed_tokens(np.array([2**63], np.uint64)).all()
+    assert (
+        PLAIN.allowed_tokens([]).shape == (0, PLAIN.vocab_size)
+        and PLAIN.allowed_tokens(np.array([2**63], np.uint64)).all()
+    )
     for wrong, kind, message in (
         (1.0, TypeError, "expected integers, got an array of float64"),
         (True, TypeError, "expected integers, got an array of bool"),
@@ -188,7 +228,14 @@ def test_the_mask_allows_what_is_left() -> None:
 def test_forms_of_chunks() -> None:
     chunks = CHUNKS[:4].copy()
     chunks.flags.writeable = False
-    for form in (chunks, list(chunks), iter(chunks), chunks.tolist(), np.asfortranarray(chunks), chunks.astype(">f8")):
+    for form in (
+        chunks,
+        list(chunks),
+        iter(chunks),
+        chunks.tolist(),
+        np.asfortranarray(chunks),
+        chunks.astype(">f8"),
+    ):
         assert PLAIN(form) == TOKENS
     assert PLAIN(CHUNKS[3]) == PLAIN([CHUNKS[3]]) == [TOKENS[3]]
     whole = np.sign(CHUNKS[:4]).astype(np.int8)
@@ -215,7 +262,10 @@ def test_tensors_are_encoded_as_arrays() -> None:
         chunks = torch.tensor(CHUNKS[:4], dtype=getattr(torch, dtype), requires_grad=True)
         expected = PLAIN(chunks.detach().double().numpy())
         assert PLAIN(chunks) == PLAIN(list(chunks)) == PLAIN(torch.nn.Parameter(chunks)) == expected
-        assert PLAIN(chunks[0]) == [expected[0]] and PLAIN(chunks.transpose(1, 2).contiguous().transpose(1, 2)) == expected
+        assert (
+            PLAIN(chunks[0]) == [expected[0]]
+            and PLAIN(chunks.transpose(1, 2).contiguous().transpose(1, 2)) == expected
+        )
     ids = [torch.tensor(row) for row in TOKENS]
     assert np.array_equal(PLAIN.decode(ids), PLAIN.decode(TOKENS))
     matrix = torch.nn.utils.rnn.pad_sequence(ids, batch_first=True, padding_value=-100)
@@ -282,7 +332,11 @@ def test_coefficients_that_are_not_known_are_the_nearest_one(tok: ActionTokenize
     chunks = CHUNKS[:6].copy()
     chunks[2, :, 0] += 5  # frequency 0 alone
     chunks[4, :, 1] -= 9
-    assert tok.in_range(chunks).tolist() == tok.in_range(list(chunks)).tolist() == [True, True, False, True, False, True]
+    assert (
+        tok.in_range(chunks).tolist()
+        == tok.in_range(list(chunks)).tolist()
+        == [True, True, False, True, False, True]
+    )
     expected = np.clip(np.stack([rounded(chunk) for chunk in chunks]), tok.min_token, tok.max_token)
     first = f"chunk 2, frequency 0, dimension 0: {rounded(chunks[2])[0, 0]}"
     with pytest.warns(UserWarning, match="the nearest was taken") as caught:
@@ -306,21 +360,61 @@ def test_coefficients_that_are_not_known_are_the_nearest_one(tok: ActionTokenize
 def test_arguments_of_a_fit() -> None:
     mixed = [CHUNKS[0], CHUNKS[1][:, :2]]
     for chunks, options, kind, message in (
-        (CHUNKS, {"vocab_size": 20}, ValueError, r"20 ids are too few for the coefficients -\d+\.\.\d+; take more, or a lower"),
-        (np.full((1, 4, 2), 1e300), {"vocab_size": 9}, ValueError, r"coefficients -?[0-9.e+]+\.\.-?[0-9.e+]+; take more"),
+        (
+            CHUNKS,
+            {"vocab_size": 20},
+            ValueError,
+            r"20 ids are too few for the coefficients -\d+\.\.\d+; take more, or a lower",
+        ),
+        (
+            np.full((1, 4, 2), 1e300),
+            {"vocab_size": 9},
+            ValueError,
+            r"coefficients -?[0-9.e+]+\.\.-?[0-9.e+]+; take more",
+        ),
         (CHUNKS, {"vocab_size": 0}, ValueError, "vocab_size: expected at least 1"),
         (CHUNKS, {"vocab_size": 1e3}, TypeError, "vocab_size: expected an int"),
         (CHUNKS, {"scale": math.nan}, ValueError, "scale: expected a number above 0"),
         (CHUNKS, {"max_error": 0}, ValueError, "max_error: expected a number above 0"),
-        (CHUNKS, {"max_error": 0.1, "scale": 5}, ValueError, "max_error: expected one of scale and max_error, got 5 and 0.1"),
+        (
+            CHUNKS,
+            {"max_error": 0.1, "scale": 5},
+            ValueError,
+            "max_error: expected one of scale and max_error, got 5 and 0.1",
+        ),
         (CHUNKS, {"action_dim": 4}, ValueError, "chunks: chunk 0: expected 4 dimensions, action_dim, got 3"),
-        (CHUNKS, {"out_of_range": "ignore"}, ValueError, "out_of_range: expected 'warn', 'clip', 'raise', got 'ignore'"),
-        (CHUNKS, {"tokenizer": "BPE"}, TypeError, "tokenizer: expected BPE, UBPE, UBPEClassic or None, got str"),
+        (
+            CHUNKS,
+            {"out_of_range": "ignore"},
+            ValueError,
+            "out_of_range: expected 'warn', 'clip', 'raise', got 'ignore'",
+        ),
+        (
+            CHUNKS,
+            {"tokenizer": "BPE"},
+            TypeError,
+            "tokenizer: expected BPE, UBPE, UBPEClassic or None, got str",
+        ),
         (CHUNKS, {"tokenizer": BPE(alphabet=3)}, ValueError, "tokenizer: expected one without an alphabet"),
-        (CHUNKS, {"tokenizer": BPE(preprocessing=Preprocessing(special_tokens=[[900]]))}, (TypeError, ValueError), "special"),
+        (
+            CHUNKS,
+            {"tokenizer": BPE(preprocessing=Preprocessing(special_tokens=[[900]]))},
+            (TypeError, ValueError),
+            "special",
+        ),
         (CHUNKS[:0], {}, ValueError, "chunks: expected at least one chunk"),
-        (np.zeros((40, 3)), {}, ValueError, r"chunks: expected \[chunks, steps, dimensions\], got .*, shape \(40, 3\)"),
-        (mixed, {"frequency_barriers": True}, ValueError, "frequency_barriers: expected chunks of one number of dimensions"),
+        (
+            np.zeros((40, 3)),
+            {},
+            ValueError,
+            r"chunks: expected \[chunks, steps, dimensions\], got .*, shape \(40, 3\)",
+        ),
+        (
+            mixed,
+            {"frequency_barriers": True},
+            ValueError,
+            "frequency_barriers: expected chunks of one number of dimensions",
+        ),
     ):
         refuses(kind, message, ActionTokenizer.fit, chunks, **{"progress": False, **options})
     assert ActionTokenizer.fit(mixed, vocab_size=100, progress=False).action_dim is None
@@ -346,9 +440,18 @@ def test_tokenizers_that_are_no_tokenizers_of_coefficients() -> None:
 def test_the_fingerprint_is_of_all_that_decides() -> None:
     others = [
         ActionTokenizer(PLAIN.tokenizer, **{**SETTINGS, **change})
-        for change in ({}, {"scale": 11}, {"time_horizon": 21}, {"action_dim": None}, {"frequency_barriers": True})
+        for change in (
+            {},
+            {"scale": 11},
+            {"time_horizon": 21},
+            {"action_dim": None},
+            {"frequency_barriers": True},
+        )
     ]
-    assert others[0].fingerprint == PLAIN.fingerprint and len({tok.fingerprint for tok in [*others, BARRED]}) == 6
+    assert (
+        others[0].fingerprint == PLAIN.fingerprint
+        and len({tok.fingerprint for tok in [*others, BARRED]}) == 6
+    )
 
 
 def test_one_file_holds_everything(suffix: str, tmp_path: pathlib.Path) -> None:
@@ -356,7 +459,11 @@ def test_one_file_holds_everything(suffix: str, tmp_path: pathlib.Path) -> None:
         path = tmp_path / f"actions{suffix}"
         tok.save(path)
         for again in (ActionTokenizer.load(path), pickle.loads(pickle.dumps(tok))):
-            assert (again.fingerprint, repr(again), again.out_of_range) == (tok.fingerprint, repr(tok), tok.out_of_range)
+            assert (again.fingerprint, repr(again), again.out_of_range) == (
+                tok.fingerprint,
+                repr(tok),
+                tok.out_of_range,
+            )
             assert again(CHUNKS) == tok(CHUNKS)
         ActionTokenizer.load(path).save(tmp_path / f"again{suffix}")
         assert (tmp_path / f"again{suffix}").read_bytes() == path.read_bytes()
@@ -384,7 +491,10 @@ LIES: list[tuple[Callable[[dict[str, Any]], object], str]] = [
     (lambda d: d["actions"].update(time_horizon=20.0), "time_horizon: expected an int"),
     (lambda d: d["actions"].update(time_horizon=2**60), "time_horizon, action_dim: expected at most"),
     (lambda d: d["actions"].update(action_dim=[3]), "action_dim: expected an int"),
-    (lambda d: d["actions"].update(action_dim=None, frequency_barriers=True), "frequency_barriers: they need action_dim"),
+    (
+        lambda d: d["actions"].update(action_dim=None, frequency_barriers=True),
+        "frequency_barriers: they need action_dim",
+    ),
     (lambda d: d["actions"].update(frequency_barriers=1), "frequency_barriers: expected True or False"),
     (lambda d: d["actions"].update(out_of_range=["clip"]), "out_of_range: expected 'warn'"),
     (lambda d: d.update(tokenizer="Pickle"), "there is no tokenizer 'Pickle'"),
@@ -393,7 +503,9 @@ LIES: list[tuple[Callable[[dict[str, Any]], object], str]] = [
 
 
 @each("change, message", LIES)
-def test_files_that_lie_are_refused(change: Callable[[dict[str, Any]], object], message: str, tmp_path: pathlib.Path) -> None:
+def test_files_that_lie_are_refused(
+    change: Callable[[dict[str, Any]], object], message: str, tmp_path: pathlib.Path
+) -> None:
     """In the document of JSON, and in the head of npz."""
     for path in (tmp_path / "model.json", tmp_path / "model.npz"):
         PLAIN.save(path)

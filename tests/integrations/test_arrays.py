@@ -38,14 +38,25 @@ def test_pyarrow_takes_a_batch() -> None:
     pa = needed("pyarrow")
     array = pa.array(BATCH)
     assert array.type == pa.large_list(pa.int32()) == BATCH.to_arrow().type and array.to_pylist() == LISTS
-    assert shares(array.values.to_numpy(), BATCH) and array.offsets.buffers()[1].address == BATCH.offsets.ctypes.data
+    assert (
+        shares(array.values.to_numpy(), BATCH)
+        and array.offsets.buffers()[1].address == BATCH.offsets.ctypes.data
+    )
     assert pa.table({"ids": BATCH})["ids"].to_pylist() == LISTS
     narrow, wide = pa.list_(pa.int32()), pa.large_list(pa.int64())
-    for wanted in (None, narrow, pa.list_(pa.int64()), wide, pa.list_(pa.field("id", pa.int32(), nullable=False))):
+    for wanted in (
+        None,
+        narrow,
+        pa.list_(pa.int64()),
+        wide,
+        pa.list_(pa.field("id", pa.int32(), nullable=False)),
+    ):
         for part in (BATCH, BATCH[1:3], BATCH[4:]):
             array = pa.array(part, wanted)
             array.validate(full=True)
-            assert array.type == (wanted or pa.large_list(pa.int32())) and array.to_pylist() == part.to_lists()
+            assert (
+                array.type == (wanted or pa.large_list(pa.int32())) and array.to_pylist() == part.to_lists()
+            )
 
 
 def test_pyarrow_extensions_are_read_as_what_they_are_stored_as() -> None:
@@ -54,18 +65,30 @@ def test_pyarrow_extensions_are_read_as_what_they_are_stored_as() -> None:
     assert rows(as_documents(tensors)) == [[0, 1, 2, 3], [4, 5, 6, 7]]
     matrices = pa.FixedShapeTensorArray.from_numpy_ndarray(np.arange(8, dtype=np.int32).reshape(1, 2, 4))
     are_refused(
-        [(matrices, ValueError, r"docs: expected lists, got Arrow's tensors of shape \[2, 4\]; .*reshape\(-1, 4\) keeps rows")]
+        [
+            (
+                matrices,
+                ValueError,
+                r"docs: expected lists, got Arrow's tensors of shape \[2, 4\]; .*reshape\(-1, 4\) keeps rows",
+            )
+        ]
     )
 
 
 def test_nanoarrow() -> None:
     na = needed("nanoarrow")
     array = na.Array(BATCH)
-    assert array.to_pylist() == LISTS and Ragged.from_arrow(array) == BATCH and shares(Ragged.from_arrow(array).values, BATCH)
+    assert (
+        array.to_pylist() == LISTS
+        and Ragged.from_arrow(array) == BATCH
+        and shares(Ragged.from_arrow(array).values, BATCH)
+    )
     del array
     gc.collect()
     assert BATCH.to_lists() == LISTS
-    are_read([(na.Array(["a", "é"], na.string()), [[97], [233]]), (na.Array([1, 2, 3], na.int16()), [[1, 2, 3]])])
+    are_read(
+        [(na.Array(["a", "é"], na.string()), [[97], [233]]), (na.Array([1, 2, 3], na.int16()), [[1, 2, 3]])]
+    )
     are_refused([(na.Array(["a", None], na.string()), ValueError, "docs: document 1 is null")])
 
 
@@ -122,8 +145,13 @@ def test_objects_in_a_column_of_polars_are_not_their_addresses() -> None:
     series = pl.Series("x", [np.array([1, 2]), [3]], dtype=pl.Object)
     are_read([(series, [[1, 2], [3]]), (series.to_frame(), [[1, 2], [3]])])
     expected = BPE.for_text(260).fit(["né né"], progress=False)
-    assert BPE.for_text(260).fit(pl.Series(["né né"], dtype=pl.Object), progress=False).fingerprint == expected.fingerprint
-    are_refused([(pl.Series(["a", b"b"], dtype=pl.Object), TypeError, "documents of one kind, got str .* and bytes")])
+    assert (
+        BPE.for_text(260).fit(pl.Series(["né né"], dtype=pl.Object), progress=False).fingerprint
+        == expected.fingerprint
+    )
+    are_refused(
+        [(pl.Series(["a", b"b"], dtype=pl.Object), TypeError, "documents of one kind, got str .* and bytes")]
+    )
     are_refused([(series, TypeError, "doc: expected one document")], as_document)
 
 
@@ -139,7 +167,9 @@ def test_columns_of_pandas() -> None:
     pa = needed("pyarrow")
     arrow = pd.Series(pd.arrays.ArrowExtensionArray(pa.chunked_array([pa.array(BATCH)])))
     assert shares(as_documents(arrow).values, BATCH)
-    are_read([(arrow, LISTS), (pd.Series(LISTS), LISTS), (pd.Series([np.array(x, int) for x in LISTS]), LISTS)])
+    are_read(
+        [(arrow, LISTS), (pd.Series(LISTS), LISTS), (pd.Series([np.array(x, int) for x in LISTS]), LISTS)]
+    )
     for dtype in ("int8", "uint64", "Int64", "UInt8", "int32[pyarrow]"):
         for made in (pd.Series([1, 2], dtype=dtype), pd.array([1, 2], dtype=dtype)):
             assert rows(as_documents(made)) == rows(as_document(made)) == [[1, 2]]
@@ -164,10 +194,19 @@ def test_columns_of_pandas_by_position() -> None:
         (frame.iloc[::-2].to_numpy(), [[8, 9, 10, 11], [0, 1, 2, 3]]),
         (pd.Categorical(["ab", "", "ab"]), [[97, 98], [], [97, 98]]),
     ])  # fmt: skip
-    for array in (pd.array([5, 7]), pd.Categorical([5, 7]), pd.Index([5, 7]), pd.Series([5, 7], dtype="category")):
+    for array in (
+        pd.array([5, 7]),
+        pd.Categorical([5, 7]),
+        pd.Index([5, 7]),
+        pd.Series([5, 7], dtype="category"),
+    ):
         assert rows(as_documents(array)) == rows(as_document(array)) == [[5, 7]]
-    assert rows(as_document(frame.iloc[1])) == [[4, 5, 6, 7]] and rows(as_document(numbers[::-3])) == [[9, 6, 3, 0]]
-    assert rows(as_document(pd.Series([5, 7, 5], dtype=pd.CategoricalDtype(pd.array([7, 5], dtype="Int8"))))) == [[5, 7, 5]]
+    assert rows(as_document(frame.iloc[1])) == [[4, 5, 6, 7]] and rows(as_document(numbers[::-3])) == [
+        [9, 6, 3, 0]
+    ]
+    assert rows(
+        as_document(pd.Series([5, 7, 5], dtype=pd.CategoricalDtype(pd.array([7, 5], dtype="Int8"))))
+    ) == [[5, 7, 5]]
 
 
 def test_columns_of_pandas_as_weights_and_ids() -> None:
@@ -182,16 +221,33 @@ def test_columns_of_pandas_as_weights_and_ids() -> None:
         made = BPE(6, alphabet=pd.Series([0, 1, 2, 3])).fit(documents, sample_weight=weights, progress=False)
         assert made._model.vocabulary == want._model.vocabulary and made._model.vocabulary.n_documents == 6
     ids = made.encode_batch(documents)
-    assert ids.to_lists() == [made.encode(doc).tolist() for doc in documents] == [i.tolist() for i in made.encode_iter(documents)]
-    assert made.decode(pd.Series(ids[0].tolist(), dtype="Int64", index=range(ids[0].size, 0, -1))).tolist() == documents.iloc[0]
-    assert made.decode_batch(pd.Series(ids.to_lists(), index=documents.index)).to_lists() == documents.tolist()
+    assert (
+        ids.to_lists()
+        == [made.encode(doc).tolist() for doc in documents]
+        == [i.tolist() for i in made.encode_iter(documents)]
+    )
+    assert (
+        made.decode(pd.Series(ids[0].tolist(), dtype="Int64", index=range(ids[0].size, 0, -1))).tolist()
+        == documents.iloc[0]
+    )
+    assert (
+        made.decode_batch(pd.Series(ids.to_lists(), index=documents.index)).to_lists() == documents.tolist()
+    )
     are_refused(
         [
             (pd.Series([1, 2, None, 0], dtype="Int64"), ValueError, "sample_weight: position 2 is missing"),
             (pd.Series([1.0, 2, 3, 0]), TypeError, "sample_weight: .* got an array of float64"),
-            (pd.Series(pd.date_range("2020", periods=4)), TypeError, "sample_weight: .* got an array of datetime64"),
+            (
+                pd.Series(pd.date_range("2020", periods=4)),
+                TypeError,
+                "sample_weight: .* got an array of datetime64",
+            ),
             (frame, TypeError, "sample_weight: expected "),
-            (frame["weight"][1:], ValueError, "sample_weight: expected 4 weights, one for each document, got 3"),
+            (
+                frame["weight"][1:],
+                ValueError,
+                "sample_weight: expected 4 weights, one for each document, got 3",
+            ),
             (-frame["weight"], ValueError, "sample_weight: document 0: expected 0 or more, got -1"),
         ],
         lambda weights: BPE(6, alphabet=4).fit(documents, sample_weight=weights, progress=False),
@@ -227,7 +283,9 @@ def test_columns_of_pandas_that_are_no_documents() -> None:
 def test_groups_of_pandas(dtype: str) -> None:
     """Also of missing groups, of none, and of categories that do not occur."""
     pd = needed("pandas")
-    frame = pd.DataFrame({"who": ["b", "a", "b", None, "c", "a"], "event": pd.Series([5, 6, 7, 8, 9, 1], dtype=dtype)})
+    frame = pd.DataFrame(
+        {"who": ["b", "a", "b", None, "c", "a"], "event": pd.Series([5, 6, 7, 8, 9, 1], dtype=dtype)}
+    )
     for options in ({}, {"sort": False}, {"dropna": False}, {"as_index": False}):
         groups = frame.groupby("who", **options)["event"]
         are_read([(groups, [group.tolist() for _, group in groups])])
@@ -235,8 +293,18 @@ def test_groups_of_pandas(dtype: str) -> None:
         (frame.groupby("who"), TypeError, r"got groups of a DataFrame; select a column: groupby\(...\)\['column'\]"),
         (frame.groupby("event")["who"], TypeError, "expected groups of integers, each of them a document, got groups of"),
     ])  # fmt: skip
-    large = pd.DataFrame({"who": [1, 2, 1], "event": np.array([1, 2, 2**63], np.uint64)}).groupby("who")["event"]
-    are_refused([(large, ValueError, "document 0, position 1: expected an integer that fits int64, got 9223372036854775808")])
+    large = pd.DataFrame({"who": [1, 2, 1], "event": np.array([1, 2, 2**63], np.uint64)}).groupby("who")[
+        "event"
+    ]
+    are_refused(
+        [
+            (
+                large,
+                ValueError,
+                "document 0, position 1: expected an integer that fits int64, got 9223372036854775808",
+            )
+        ]
+    )
     frame["who"] = pd.Categorical(["a", "c", "a", None, "c", "a"], categories=["d", "c", "b", "a"])
     for options in ({"observed": o, "sort": s} for o in (True, False) for s in (True, False)):
         groups = frame.groupby("who", **options)["event"]
@@ -258,7 +326,10 @@ def test_awkward() -> None:
         (ak.Array(["né", ""]), [[110, 233], []]),
     ])  # fmt: skip
     assert rows(as_document(ak.Array([1, 2]))) == [[1, 2]]
-    assert as_documents(ak.Array(["né", ""])).kind == "str" and as_documents(ak.Array([b"a", b"bc"])).kind == "bytes"
+    assert (
+        as_documents(ak.Array(["né", ""])).kind == "str"
+        and as_documents(ak.Array([b"a", b"bc"])).kind == "bytes"
+    )
     are_refused([
         (some, ValueError, "docs: document 5 is null"),
         (ak.Array([[1], [2, None]]), ValueError, "docs: document 1, position 1 is null"),
@@ -364,11 +435,18 @@ def test_datasets() -> None:
     tok = BPE(6, alphabet=4).fit(data["x"], progress=False)
     expected = tok.encode_batch(LISTS).to_lists()
     mapped = data.with_format("arrow").map(
-        lambda part: pa.table({"ids": tok.encode_batch(part["x"])}), batched=True, remove_columns=data.column_names
+        lambda part: pa.table({"ids": tok.encode_batch(part["x"])}),
+        batched=True,
+        remove_columns=data.column_names,
     )
-    assert mapped.with_format(None)["ids"][:] == expected and tok.decode_batch(mapped["ids"]).to_lists() == LISTS
+    assert (
+        mapped.with_format(None)["ids"][:] == expected and tok.decode_batch(mapped["ids"]).to_lists() == LISTS
+    )
     made = datasets.Dataset(pa.table({"ids": BATCH}))
-    assert made.features["ids"] == datasets.LargeList(datasets.Value("int32")) and rows(as_documents(made["ids"])) == LISTS
+    assert (
+        made.features["ids"] == datasets.LargeList(datasets.Value("int32"))
+        and rows(as_documents(made["ids"])) == LISTS
+    )
 
 
 def test_equal_tokenizers_have_one_hash_in_datasets() -> None:
@@ -377,7 +455,11 @@ def test_equal_tokenizers_have_one_hash_in_datasets() -> None:
     tok, other = (BPE(6, alphabet=4).fit(data["x"], progress=False) for _ in range(2))
     printed = datasets.fingerprint.Hasher.hash(tok)
     other.encode(LISTS[0])
-    assert printed == datasets.fingerprint.Hasher.hash(other) == datasets.fingerprint.Hasher.hash(pickle.loads(pickle.dumps(tok)))
+    assert (
+        printed
+        == datasets.fingerprint.Hasher.hash(other)
+        == datasets.fingerprint.Hasher.hash(pickle.loads(pickle.dumps(tok)))
+    )
 
 
 def test_sequences_of_biopython() -> None:
@@ -400,9 +482,16 @@ def test_boundaries_in_a_column_are_a_list_for_each_document(package: str) -> No
     column = module.Array if package == "awkward" else module.Series
     for texts in (["abab", "ab"], ["abab"]):
         cuts = [[1], [0]][: len(texts)]
-        made, expected = (BPE(6, alphabet="ab").fit(given, boundaries=cuts, progress=False) for given in (column(texts), texts))
+        made, expected = (
+            BPE(6, alphabet="ab").fit(given, boundaries=cuts, progress=False)
+            for given in (column(texts), texts)
+        )
         assert made.fingerprint == expected.fingerprint
     numbers = [0, 1, 0, 1]
     dtypes = ("int64", "Int8", "category", "int32[pyarrow]")
-    for one in [module.Array(numbers)] if package == "awkward" else [column(numbers, dtype=dtype) for dtype in dtypes]:
+    for one in (
+        [module.Array(numbers)]
+        if package == "awkward"
+        else [column(numbers, dtype=dtype) for dtype in dtypes]
+    ):
         assert BPE(6, alphabet=2).fit(one, boundaries=[1], progress=False)._model.vocabulary.n_documents == 1

@@ -26,7 +26,12 @@ ours: Any = importlib.import_module("ubpe_numba.integrations.miditok")
 MORE = 300  # tokens beyond the basic ones
 KINDS = ("REMI", "TSD", "MIDILike", "Structured", "PerTok", "MMM")
 SPLITS = ("bar", "beat", "no")
-PERTOK = {"ticks_per_quarter": 320, "use_microtiming": True, "max_microtiming_shift": 0.125, "num_microtiming_bins": 110}
+PERTOK = {
+    "ticks_per_quarter": 320,
+    "use_microtiming": True,
+    "max_microtiming_shift": 0.125,
+    "num_microtiming_bins": 110,
+}
 
 
 def config(kind: str = "REMI", split: str = "bar", **more: Any) -> Any:
@@ -41,7 +46,9 @@ def config(kind: str = "REMI", split: str = "bar", **more: Any) -> Any:
 
 def both(kind: str = "REMI", split: str = "bar", **more: Any) -> tuple[Any, Any]:
     """A tokenizer of MidiTok and one of ours."""
-    return getattr(miditok, kind)(config(kind, split, **more)), getattr(ours, kind)(config(kind, split, **more))
+    return getattr(miditok, kind)(config(kind, split, **more)), getattr(ours, kind)(
+        config(kind, split, **more)
+    )
 
 
 @functools.cache
@@ -112,7 +119,9 @@ def test_files_and_ids_are_those_of_miditok(kind: str, split: str, tmp_path: pat
 
 
 @each("kind, split", [*zip(KINDS, SPLITS * 2, strict=True)])
-def test_a_training_goes_on_and_learns_of_sequences_and_texts_as_of_files(kind: str, split: str, tmp_path: pathlib.Path) -> None:
+def test_a_training_goes_on_and_learns_of_sequences_and_texts_as_of_files(
+    kind: str, split: str, tmp_path: pathlib.Path
+) -> None:
     expected, files = both_trained(kind, split)[1], readable(kind)
     longer, by_sequences, by_texts = (both(kind, split)[1] for _ in range(3))
     size = len(longer.vocab) + MORE
@@ -132,7 +141,11 @@ def test_a_training_goes_on_and_learns_of_sequences_and_texts_as_of_files(kind: 
 
 @each(
     "split, limits",
-    [("bar", {"min_frequency": 5}), ("beat", {"max_token_length": 1}), ("no", {"min_frequency": 3, "max_token_length": 6})],
+    [
+        ("bar", {"min_frequency": 5}),
+        ("beat", {"max_token_length": 1}),
+        ("no", {"min_frequency": 3, "max_token_length": 6}),
+    ],
 )
 def test_limits_mean_what_the_trainer_of_tokenizers_means(split: str, limits: dict[str, int]) -> None:
     theirs, mine = both("REMI", split)
@@ -148,7 +161,9 @@ def test_special_tokens_inside_of_sequences_are_left_alone() -> None:
     basic = theirs(PRELUDE, encode_ids=False)
     rng = np.random.default_rng(0)
     for n in (1, 3, 200):
-        ids = np.insert(basic.ids, np.sort(rng.integers(0, len(basic.ids), n)), rng.integers(0, 4, n)).tolist()
+        ids = np.insert(
+            basic.ids, np.sort(rng.integers(0, len(basic.ids), n)), rng.integers(0, 4, n)
+        ).tolist()
         expected, found = miditok.TokSequence(ids=ids[:]), miditok.TokSequence(ids=ids[:])
         theirs.encode_token_ids(expected)
         mine.encode_token_ids(found)
@@ -183,9 +198,13 @@ def test_drawn_melodies(split: str, pitches: list[int], more: int, step: int) ->
     theirs, mine = both("TSD", split)
     score = melody(pitches, step)
     basic = theirs(score, encode_ids=False)
-    parts = [basic] if split == "no" else basic.split_per_bars() if split == "bar" else basic.split_per_beats()
+    parts = (
+        [basic] if split == "no" else basic.split_per_bars() if split == "bar" else basic.split_per_beats()
+    )
     size = len(theirs.vocab) + more
-    theirs.train(size, iterator=[[theirs._ids_to_bytes(part.ids, as_one_str=True) for part in parts if len(part)]])
+    theirs.train(
+        size, iterator=[[theirs._ids_to_bytes(part.ids, as_one_str=True) for part in parts if len(part)]]
+    )
     mine.train(size, sequences=basic)
     assert mine.to_dict() == theirs.to_dict() and mine(score).ids == theirs(score).ids
 
@@ -224,7 +243,11 @@ def test_a_training_begins_anew_and_other_models_are_miditoks_own() -> None:
         tokenizer.decode_token_ids(tokens)
         assert tokens.ids == tokenizer(PRELUDE, encode_ids=False).ids
     refuses(ValueError, "its model is WordPiece, not BPE", mine.train_more, size + 10, files_paths=[PRELUDE])
-    refuses(ValueError, "sequences: only for BPE", lambda: mine.train(size, sequences=mine(PRELUDE, encode_ids=False)))
+    refuses(
+        ValueError,
+        "sequences: only for BPE",
+        lambda: mine.train(size, sequences=mine(PRELUDE, encode_ids=False)),
+    )
 
 
 def test_tokens_added_after_a_training_are_miditoks_own() -> None:
@@ -323,7 +346,10 @@ def test_a_vocabulary_of_unigram_is_refused() -> None:
 
 def test_another_build_of_miditok_is_refused(trained: Any) -> None:
     del trained._vocab_learned_bytes_to_tokens
-    with pytest.raises(RuntimeError, match=r"miditok \d.*: its tokenizers have no _vocab_learned_bytes_to_tokens; tested with"):
+    with pytest.raises(
+        RuntimeError,
+        match=r"miditok \d.*: its tokenizers have no _vocab_learned_bytes_to_tokens; tested with",
+    ):
         trained.train(len(trained), files_paths=[PRELUDE])
 
 
@@ -339,7 +365,14 @@ def test_alphabets_with_characters_around_the_mark() -> None:
     assert documents.to_lists() == [[3, 1, 4], [3, 2]] and starts.tolist() == [0, 2, 3]
     assert alphabet.basic_of(documents) == sequences
     for bad in (behind - 1, 0xD800):
-        refuses(ValueError, f"no character for the basic token of id {bad}", models.MusicAlphabet.of, [0, bad], [], marked=True)
+        refuses(
+            ValueError,
+            f"no character for the basic token of id {bad}",
+            models.MusicAlphabet.of,
+            [0, bad],
+            [],
+            marked=True,
+        )
     assert models.MusicAlphabet.of([behind - 1], [], marked=False).basic.tolist() == [behind - 1]
 
 

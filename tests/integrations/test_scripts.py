@@ -17,7 +17,9 @@ def run(script: pathlib.Path, folder: pathlib.Path) -> str:
     """What a script prints, run in a folder of its own; a skip where one of its packages is missing."""
     for module in set(IMPORT.findall(script.read_text(encoding="utf-8"))) - {"ubpe_numba"}:
         needed(module)
-    done = subprocess.run([sys.executable, script], cwd=folder, capture_output=True, text=True, timeout=600, check=False)
+    done = subprocess.run(
+        [sys.executable, script], cwd=folder, capture_output=True, text=True, timeout=600, check=False
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout
 

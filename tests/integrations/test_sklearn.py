@@ -50,9 +50,12 @@ def test_checks_of_scikit_learn(estimator: Any) -> None:
     wrong = {}
     if tuple(map(int, sklearn.__version__.split(".")[:2])) < (1, 7):
         wrong = {"check_positive_only_tag_during_fit": "scikit-learn 1.6 takes a mean from integers in place"}
-    results = check_estimator(estimator, on_skip=None, expected_failed_checks=wrong)  # raises for one that fails
+    # raises for one that fails
+    results = check_estimator(estimator, on_skip=None, expected_failed_checks=wrong)
     statuses = {result["status"] for result in results}
-    assert {"passed"} <= statuses <= {"passed", "skipped", *(["xfail"] if wrong else [])} and len(results) >= 35
+    assert {"passed"} <= statuses <= {"passed", "skipped", *(["xfail"] if wrong else [])} and len(
+        results
+    ) >= 35
     skipped = {result["check_name"] for result in results if result["status"] == "skipped"}
     assert skipped <= {"check_array_api_input"}  # of other kinds of arrays than NumPy's
 
@@ -62,7 +65,11 @@ def test_a_scale_is_a_step_of_pipelines() -> None:
     scale = Scale(channels="one", clip=True)
     found = make_pipeline(scale, BagOfTokens(BPE(40))).fit(values)
     flat = Scale().fit(values.ravel())
-    assert scale.state() == {**flat.state(), "channels": "one", "clip": True} and scale.n_channels == 1 and found[0] is scale
+    assert (
+        scale.state() == {**flat.state(), "channels": "one", "clip": True}
+        and scale.n_channels == 1
+        and found[0] is scale
+    )
     assert np.array_equal(scale.transform(values), flat.transform(values.ravel()).reshape(values.shape))
     assert np.abs(scale.inverse_transform(scale.transform(values)) - values).max() <= scale.max_error
     assert Scale(step=1, channels="one").fit_transform(far).tolist() == [[0, 1], [2, 4]]
@@ -74,7 +81,10 @@ def test_a_scale_is_a_step_of_pipelines() -> None:
     check_is_fitted(search.best_estimator_[0])
     again = clone(scale)
     refuses(ValueError, "not fitted: fit comes first", again.transform, values)
-    assert again.get_params() == scale.get_params() and get_tags(clone(scale).set_params(gaps=True)).input_tags.allow_nan
+    assert (
+        again.get_params() == scale.get_params()
+        and get_tags(clone(scale).set_params(gaps=True)).input_tags.allow_nan
+    )
     refuses(ValueError, "level: not a parameter of Scale; there are step, levels", scale.set_params, level=4)
 
 
@@ -121,12 +131,18 @@ def test_parts_where_ids_are_not_tokens() -> None:
     """A vocabulary from elsewhere, whose ids stand in another order than its tokens."""
     ranks = {b"a": 5, b"b": 7, b"ab": 9}
     ranks |= {bytes([i]): 10 + i for i in range(256) if bytes([i]) not in ranks}
-    lines = [base64.b64encode(token) + b" %d\n" % rank for token, rank in sorted(ranks.items(), key=itemgetter(1))]
+    lines = [
+        base64.b64encode(token) + b" %d\n" % rank for token, rank in sorted(ranks.items(), key=itemgetter(1))
+    ]
     tok = BPE.load(b"".join(lines), pretokenizer=None)
     bag = BagOfTokens(FrozenEstimator(tok), parts=True).fit(["abab", "b"])
     found = bag.transform(["abab", "b"]).toarray()
     assert np.flatnonzero(found[0]).tolist() == [5, 7, 9] and found[0, [5, 7, 9]].tolist() == [2, 2, 2]
-    assert np.flatnonzero(found[1]).tolist() == [7] and bag.get_feature_names_out()[[5, 7, 9]].tolist() == ["a", "b", "ab"]
+    assert np.flatnonzero(found[1]).tolist() == [7] and bag.get_feature_names_out()[[5, 7, 9]].tolist() == [
+        "a",
+        "b",
+        "ab",
+    ]
 
 
 def test_a_frozen_tokenizer_stays() -> None:
@@ -141,7 +157,10 @@ def test_a_frozen_tokenizer_stays() -> None:
     with pytest.raises(ValueError, match="parts: the vocabulary knows flat sequences only"):
         BagOfTokens(FrozenEstimator(flat), parts=True).fit(DOCS)
     tok = BPE.from_merges([[0, 1], [1, 0], [2, 0], [0, 3]], alphabet="ab")  # aba twice
-    assert BagOfTokens(FrozenEstimator(tok)).fit(["ab"]).get_feature_names_out().tolist()[-2:] == ["aba", "aba #5"]
+    assert BagOfTokens(FrozenEstimator(tok)).fit(["ab"]).get_feature_names_out().tolist()[-2:] == [
+        "aba",
+        "aba #5",
+    ]
 
 
 def test_documents_of_any_form_are_read_once() -> None:
@@ -194,7 +213,9 @@ def test_a_pipeline_that_ends_in_a_tokenizer(cls: Any) -> None:
     ids = pipe.fit_transform(TEXTS, LABELS)
     assert ids == cls(40, alphabet=ALPHABET).fit(TEXTS, progress=False).encode_batch(TEXTS)
     assert pipe.transform(TEXTS) == ids and pipe.inverse_transform(ids) == TEXTS
-    assert "tokens" in repr(pipe) and "n_tokens=40" in repr(pipe) and cls.__name__ in estimator_html_repr(pipe)
+    assert (
+        "tokens" in repr(pipe) and "n_tokens=40" in repr(pipe) and cls.__name__ in estimator_html_repr(pipe)
+    )
     assert pickle.loads(pickle.dumps(pipe)).transform(TEXTS) == ids
 
 

@@ -27,7 +27,9 @@ CUT: dict[str, Any] = {"pretokenizer": {"type": "BertPreTokenizer"}, "normalizer
 
 @pytest.fixture(scope="module")
 def tok() -> BPE:
-    return BPE.for_text(300, pretokenizer="gpt2", special_tokens=SPECIAL, special_first=True).fit(TEXTS * 3, progress=False)
+    return BPE.for_text(300, pretokenizer="gpt2", special_tokens=SPECIAL, special_first=True).fit(
+        TEXTS * 3, progress=False
+    )
 
 
 def words() -> WordPiece:
@@ -37,9 +39,9 @@ def words() -> WordPiece:
 
 
 def grams() -> UBPE:
-    return UBPE(12, objective="tokenizers", preprocessing=Preprocessing(special_tokens=SPECIAL, special_first=True)).fit(
-        ["abab", "abcb", "cab"], progress=False
-    )
+    return UBPE(
+        12, objective="tokenizers", preprocessing=Preprocessing(special_tokens=SPECIAL, special_first=True)
+    ).fit(["abab", "abcb", "cab"], progress=False)
 
 
 def test_all_that_a_model_needs(tok: BPE, tmp_path: pathlib.Path) -> None:
@@ -55,11 +57,15 @@ def test_all_that_a_model_needs(tok: BPE, tmp_path: pathlib.Path) -> None:
         assert batch["input_ids"][0] == [2] * 6 + [0, *tok.encode("a").tolist()]
         asked = [{"role": "user", "content": "the earth"}]
         assert made.apply_chat_template(asked, tokenize=False) == "<|user|>the earth<|eos|>"
-        assert made.decode(made(TEXTS[1], truncation=False)["input_ids"], skip_special_tokens=True) == TEXTS[1]
+        assert (
+            made.decode(made(TEXTS[1], truncation=False)["input_ids"], skip_special_tokens=True) == TEXTS[1]
+        )
 
 
 def test_the_unknown_token_is_that_of_the_file() -> None:
-    letters = BPE(20, preprocessing=Preprocessing(special_tokens=["[UNK]", *SPECIAL])).fit(["the tide", "tied"], progress=False)
+    letters = BPE(20, preprocessing=Preprocessing(special_tokens=["[UNK]", *SPECIAL])).fit(
+        ["the tide", "tied"], progress=False
+    )
     fast = export(letters, "transformers", unk_token="[UNK]", additional_special_tokens=["<|user|>"])
     assert fast.unk_token == "[UNK]" and len(fast) == len(letters._model.vocabulary) + 5
     assert fast("tXe")["input_ids"][1] == letters.vocabulary.special["[UNK]"] == fast.unk_token_id
@@ -115,33 +121,59 @@ def test_other_objects_and_folders_are_refused(tok: BPE, tmp_path: pathlib.Path)
 
 WORD = {"lstrip": False, "rstrip": False, "single_word": False, "normalized": False, "special": True}
 CONFIGS: dict[str, dict[str, Any]] = {
-    "roles and sides": {"bos_token": "<|bos|>", "pad_token": "<|pad|>", "padding_side": "left", "truncation_side": "left"},
+    "roles and sides": {
+        "bos_token": "<|bos|>",
+        "pad_token": "<|pad|>",
+        "padding_side": "left",
+        "truncation_side": "left",
+    },
     "a limit": {
         "model_max_length": 6,
         "pad_token": "<|eos|>",
         "eos_token": {"__type": "AddedToken", **WORD, "content": "<|eos|>"},
     },
-    "words of its own": {"added_tokens_decoder": {"400": {**WORD, "content": "earth", "special": False, "lstrip": True}}},
-    "a pad that the file has not": {"pad_token": "[PAD]", "unk_token": "[UNK]", "additional_special_tokens": ["form", "<|eos|>"]},
-    "named templates": {"chat_template": [{"name": "default", "template": CHAT}], "extra_special_tokens": {"image": "<image>"}},
-    "other flags": {"added_tokens_decoder": {"300": {**WORD, "content": "<|bos|>", "rstrip": True, "special": False}}},
+    "words of its own": {
+        "added_tokens_decoder": {"400": {**WORD, "content": "earth", "special": False, "lstrip": True}}
+    },
+    "a pad that the file has not": {
+        "pad_token": "[PAD]",
+        "unk_token": "[UNK]",
+        "additional_special_tokens": ["form", "<|eos|>"],
+    },
+    "named templates": {
+        "chat_template": [{"name": "default", "template": CHAT}],
+        "extra_special_tokens": {"image": "<image>"},
+    },
+    "other flags": {
+        "added_tokens_decoder": {"300": {**WORD, "content": "<|bos|>", "rstrip": True, "special": False}}
+    },
     "flags left out": {"added_tokens_decoder": {"300": {"content": "earth"}}, "bos_token": ""},
 }
 
 
 @each("config", CONFIGS.values())
 @each("mapped", [{}, {"pad_token": "<|user|>", "cls_token": {**WORD, "content": "[CLS]"}}])
-def test_files_beside_say_the_same_here(tok: BPE, tmp_path: pathlib.Path, config: dict[str, Any], mapped: dict[str, Any]) -> None:
+def test_files_beside_say_the_same_here(
+    tok: BPE, tmp_path: pathlib.Path, config: dict[str, Any], mapped: dict[str, Any]
+) -> None:
     export(tok, "tokenizer.json", path=tmp_path / "tokenizer.json", template="<|bos|> $A")
     (tmp_path / "tokenizer_config.json").write_text(json.dumps(config))
     (tmp_path / "special_tokens_map.json").write_text(json.dumps(mapped))
-    theirs, ours = transformers.PreTrainedTokenizerFast.from_pretrained(str(tmp_path)), load(tmp_path / "tokenizer.json")
+    theirs, ours = (
+        transformers.PreTrainedTokenizerFast.from_pretrained(str(tmp_path)),
+        load(tmp_path / "tokenizer.json"),
+    )
     texts = [
-        f"{text} {word} x" for text in TEXTS for word in ("<|bos|>  ", "  earth", "[PAD]", "form<image>", "[CLS]", "<|user|>")
+        f"{text} {word} x"
+        for text in TEXTS
+        for word in ("<|bos|>  ", "  earth", "[PAD]", "form<image>", "[CLS]", "<|user|>")
     ]
     short = {"truncation": "model_max_length" in config}
     for options in ({}, {"padding": True} if theirs.pad_token else {}):
-        want, got = (call(texts, **options, **short, **more) for call, more in ((theirs, {}), (ours, {"allowed_special": "all"})))
+        want, got = (
+            call(texts, **options, **short, **more)
+            for call, more in ((theirs, {}), (ours, {"allowed_special": "all"}))
+        )
         assert [[*map(int, row)] for row in got.input_ids] == want["input_ids"]
         assert [[*map(int, row)] for row in got.attention_mask] == want["attention_mask"]
     ids = [*theirs.get_vocab().values()]
@@ -170,7 +202,9 @@ DOCS = ["low lower lowest", "née", "", "newer newest low né 日本 low", "a"]
 
 @pytest.fixture(scope="module")
 def marked() -> BPE:
-    return BPE.for_text(300, pretokenizer="gpt2", special_tokens=["[CLS]", "[SEP]", "[PAD]"]).fit(DOCS[:4], progress=False)
+    return BPE.for_text(300, pretokenizer="gpt2", special_tokens=["[CLS]", "[SEP]", "[PAD]"]).fit(
+        DOCS[:4], progress=False
+    )
 
 
 LENGTHS = [
@@ -203,7 +237,9 @@ def test_inputs_are_those_of_transformers(marked: BPE, template: str | None, opt
                     assert type(got[name]) is type(want[name]) and got[name].dtype == want[name].dtype
                     assert got[name].tolist() == want[name].tolist(), (name, side, cut)
                 else:
-                    assert [np.asarray(row).tolist() for row in got[name]] == [np.asarray(row).tolist() for row in want[name]]
+                    assert [np.asarray(row).tolist() for row in got[name]] == [
+                        np.asarray(row).tolist() for row in want[name]
+                    ]
 
 
 def test_a_model_takes_it(marked: BPE) -> None:
@@ -234,13 +270,21 @@ def model_of(kind: str, words: list[str]) -> dict[str, Any]:
             "unk_id": 0,
             "vocab": [[word, 0.0] for word in words] + [[c, -9.5 - i] for i, c in enumerate(letters)],
         }
-    letters += [f"##{letter}" for letter in letters] if kind == "WordPiece" else tokenizers.pre_tokenizers.ByteLevel.alphabet()
+    letters += (
+        [f"##{letter}" for letter in letters]
+        if kind == "WordPiece"
+        else tokenizers.pre_tokenizers.ByteLevel.alphabet()
+    )
     more = (
         {"unk_token": words[0], "max_input_chars_per_word": 100, "continuing_subword_prefix": "##"}
         if kind == "WordPiece"
         else {"merges": ["l o", "lo w", "h e"]}
     )
-    return {"type": kind, **more, "vocab": {name: i for i, name in enumerate(dict.fromkeys([*words, *letters]))}}
+    return {
+        "type": kind,
+        **more,
+        "vocab": {name: i for i, name in enumerate(dict.fromkeys([*words, *letters]))},
+    }
 
 
 def folder(seed: int, path: pathlib.Path) -> None:
@@ -283,7 +327,10 @@ def test_a_folder_is_what_transformers_makes_of_it(seed: int, tmp_path: pathlib.
         except UnknownSymbolError:  # which is left out there
             return
         assert ids == theirs.encode(text, add_special_tokens=False) and ours.decode(ids) == theirs.decode(ids)
-    text, many = NASTY[2], {"padding": theirs.pad_token is not None, "truncation": theirs.model_max_length < 100}
+    text, many = (
+        NASTY[2],
+        {"padding": theirs.pad_token is not None, "truncation": theirs.model_max_length < 100},
+    )
     for docs, options in (([NASTY[2:5]], many), ([text], {}), ([text, NASTY[5]], {}), ([text, ""], {})):
         want, got = theirs(*docs, **options), ours(*docs, **options, allowed_special="all")
         as_lists = {name: [np.array(row).tolist() for row in value] for name, value in got.items()}

@@ -46,7 +46,9 @@ def merge_tree(merges: Sequence[Sequence[int]], n_alphabet: int, token: int) -> 
     return (token, merge_tree(merges, n_alphabet, left), merge_tree(merges, n_alphabet, right))
 
 
-def count_tokens(documents: Sequence[Sequence[int]], copies: Sequence[int], size: int) -> tuple[list[int], list[int]]:
+def count_tokens(
+    documents: Sequence[Sequence[int]], copies: Sequence[int], size: int
+) -> tuple[list[int], list[int]]:
     """Occurrences, and documents, of the ids 0..size-1, where document i counts as `copies[i]`.
 
     >>> count_tokens([[1, 1], [1, 0]], [1, 3], 3)
@@ -57,12 +59,17 @@ def count_tokens(documents: Sequence[Sequence[int]], copies: Sequence[int], size
     return counts, [sum(copies[i] for i in numbers if token in documents[i]) for token in range(size)]
 
 
-def occurrences(documents: Sequence[Sequence[int]], token: int, sizes: Sequence[int]) -> list[tuple[int, int, int]]:
+def occurrences(
+    documents: Sequence[Sequence[int]], token: int, sizes: Sequence[int]
+) -> list[tuple[int, int, int]]:
     """Document, index among its ids, and position of its first symbol, of every occurrence; `sizes` are symbols of each token.
 
     >>> occurrences([[0, 1, 1], [], [1]], 1, [1, 2])
     [(0, 1, 1), (0, 2, 3), (2, 0, 0)]
     """
     return [
-        (d, i, sum(sizes[other] for other in ids[:i])) for d, ids in enumerate(documents) for i, t in enumerate(ids) if t == token
+        (d, i, sum(sizes[other] for other in ids[:i]))
+        for d, ids in enumerate(documents)
+        for i, t in enumerate(ids)
+        if t == token
     ]

@@ -23,7 +23,9 @@ def encode_rank(doc: list[int], merges: Ranked) -> list[int]:
 
 
 def one_by_one(symbols: Sequence[int], merges: Sequence[Pair], n_symbols: int) -> list[int]:
-    """Merge the pair of the lowest rank, the leftmost of several, until there is none. Pair i makes the id n_symbols + i.
+    """Merge the pair of the lowest rank, the leftmost of several, until there is none.
+
+    Pair i makes the id n_symbols + i.
 
     >>> one_by_one([0, 1, 0, 1], [(3, 0), (0, 1)], 2)
     [2, 1]
@@ -99,7 +101,8 @@ def encode_dropout(
 ) -> list[int]:
     """BPE-dropout: the pair of lowest rank is replaced where it stands, but for occurrences that are left out for good.
 
-    The draws are a function of seed, document, rank and position, so that the order of the work does not matter.
+    The draws are a function of seed, document, rank and position, so that the order of the work does not
+    matter.
 
     `one_by_one`: only the first place of it that is not left out.
 

@@ -104,15 +104,17 @@ def encode_nbest(
                 path = (token, *tail)
                 value = path_weight(path, weights) if prices is None else score(path, weights, prices)
                 candidates.append((-value, len(path), place, end, path))
-        tails[start] = first_of_each([(path, -minus) for minus, _, _, _, path in sorted(candidates)], by_bag)[:beam]
+        tails[start] = first_of_each([(path, -minus) for minus, _, _, _, path in sorted(candidates)], by_bag)[
+            :beam
+        ]
     return tails[0]
 
 
 def encode(doc: list[int], vocabulary: Vocabulary, weights: dict[int, float], objective: str) -> Path:
     """The path of fewest tokens ("shortest"), or of the largest sum of weights over all its tokens ("additive").
 
-    Weights are rounded to units of 2**-24. Among equals the other of the two costs decides; then, decided from the end of the
-    document at every position, the longest first token.
+    Weights are rounded to units of 2**-24. Among equals the other of the two costs decides; then, decided
+    from the end of the document at every position, the longest first token.
 
     >>> encode([0, 1, 0], {(0, 1): 5, (1, 0): 6}, {}, "shortest"), encode([0, 1, 0], {(0, 1): 5, (1, 0): 6}, {6: 0.5}, "shortest")
     ((5, 0), (0, 6))
@@ -143,11 +145,14 @@ def longest_first(doc: list[int], vocabulary: Vocabulary) -> Path:
     return tuple(path)
 
 
-def encode_forward(doc: list[int], vocabulary: Vocabulary, scores: dict[int, float], single: bool = True) -> Path:
+def encode_forward(
+    doc: list[int], vocabulary: Vocabulary, scores: dict[int, float], single: bool = True
+) -> Path:
     """The path of the largest sum of scores as sentencepiece finds it: from the beginning, in float32.
 
-    Of equal sums the one whose last token is the longest, decided at every position. Where a sum is beyond 100,000 it is
-    subtracted from all that are known there and behind. Without `single` sums are in float64, as tokenizers has it, and stay.
+    Of equal sums the one whose last token is the longest, decided at every position. Where a sum is beyond
+    100,000 it is subtracted from all that are known there and behind. Without `single` sums are in float64,
+    as tokenizers has it, and stay.
 
     >>> encode_forward([0, 1, 0], {(0, 1): 2, (1, 0): 3}, {0: -3.0, 1: -3.0, 2: -2.0, 3: -2.0})
     (0, 3)
@@ -172,12 +177,17 @@ def encode_forward(doc: list[int], vocabulary: Vocabulary, scores: dict[int, flo
 
 
 def best_of_all(
-    doc: list[int], vocabulary: Vocabulary, weights: dict[int, float], n: int, objective: str = "tfidf", by_bag: bool = False
+    doc: list[int],
+    vocabulary: Vocabulary,
+    weights: dict[int, float],
+    n: int,
+    objective: str = "tfidf",
+    by_bag: bool = False,
 ) -> Found:
     """The truly n best paths with their weights, found by trying all; by sums of weights ("shortest", "additive") as `encode`.
 
-    By "tfidf": the heavier, then fewer tokens, then the shorter first token, or else the second, and so on. By sums ties go to
-    the longer first token.
+    By "tfidf": the heavier, then fewer tokens, then the shorter first token, or else the second, and so on.
+    By sums ties go to the longer first token.
 
     >>> best_of_all([0, 1, 0], {(0, 1): 5, (1, 0): 6}, {5: 0.25, 6: 0.5}, 2)
     [((0, 6), 8388608), ((5, 0), 4194304)]
@@ -254,7 +264,10 @@ def weight_of_all(doc: list[int], vocabulary: Vocabulary, weights: list[float]) 
     '17/128'
     """
     return sum(
-        (math.prod((Fraction(weights[token]) for token, _ in cut), start=Fraction(1)) for cut in all_cuts(doc, vocabulary)),
+        (
+            math.prod((Fraction(weights[token]) for token, _ in cut), start=Fraction(1))
+            for cut in all_cuts(doc, vocabulary)
+        ),
         Fraction(0),
     )
 

@@ -46,7 +46,10 @@ def framed(doc: list[int], lengths: list[int], frame: int | None) -> list[int]:
     for token in doc if frame else []:
         if token == FRAME:
             continue
-        whole = min(token, min(made[-1:], default=-1)) >= 0 and lengths[token] % frame == lengths[made[-1]] % frame == 0
+        whole = (
+            min(token, min(made[-1:], default=-1)) >= 0
+            and lengths[token] % frame == lengths[made[-1]] % frame == 0
+        )
         made += [FRAME, token] if at % frame == 0 and not whole else [token]
         at += lengths[token] if token >= 0 else 0
     return made[1:] if frame else doc
@@ -73,7 +76,13 @@ def prepare(
     found = []
     for i, doc in enumerate(docs):
         cuts = set(boundaries[i]) - {0} if boundaries else set()
-        found.append([token for at, symbol in enumerate(doc) for token in ([BARRIER, symbol] if at in cuts else [symbol])])
+        found.append(
+            [
+                token
+                for at, symbol in enumerate(doc)
+                for token in ([BARRIER, symbol] if at in cuts else [symbol])
+            ]
+        )
     weights = [1] * len(docs) if weights is None else weights
     return [found[i] for i in range(len(docs)) if weights[i]], [weight for weight in weights if weight]
 
@@ -147,7 +156,8 @@ def select(candidates: list[Pair], counts: Counter[Pair]) -> list[Pair]:
         count = counts[left, right]
         shares_token = any(left in pair or right in pair for pair in kept)
         borders_are_rarer = all(
-            counts[right, kept_left] < count and counts[kept_right, left] < count for kept_left, kept_right in kept
+            counts[right, kept_left] < count and counts[kept_right, left] < count
+            for kept_left, kept_right in kept
         )
         if not kept or (not shares_token and borders_are_rarer):
             kept.append((left, right))
@@ -184,7 +194,8 @@ def fit(
     >>> fit([[0, 1, 0, 1, 2], [0, 1, 2], [0]], 3, 5, weights=[1, 9, 0], boundaries=[[4], [2], []])
     ([Merge(left=0, right=1, count=11, documents=10)], [[3, 3, 2], [3, 2]])
 
-    The `old` pairs are replaced one after the other before the first round, as when a fit is continued on another corpus:
+    The `old` pairs are replaced one after the other before the first round, as when a fit is continued on
+    another corpus:
 
     >>> fit([[0, 1, 2, 0, 1, 2]], 3, 9, old=[(0, 1)])
     ([Merge(left=3, right=2, count=2, documents=1)], [[4, 4]])
@@ -207,7 +218,9 @@ def fit(
         documents = count_documents(corpus, document_weights)
         candidates = order_pairs(counts, documents, ties, min_count)
         if max_token_length is not None:
-            candidates = [pair for pair in candidates if lengths[pair[0]] + lengths[pair[1]] <= max_token_length]
+            candidates = [
+                pair for pair in candidates if lengths[pair[0]] + lengths[pair[1]] <= max_token_length
+            ]
         kept = select(candidates[:n_candidates], counts)
         if not overshoot:
             kept = kept[: n_tokens - len(lengths)]
@@ -234,9 +247,10 @@ def fit_mirrored(
 ) -> tuple[list[Merge], list[list[int]]]:
     """Learn merges of documents that count together with their mirrors; return them with the corpus after the last.
 
-    The mirror of a document is read backwards, each symbol replaced by its entry in `mirror`. A pair, the smaller of it and its
-    mirror, is merged in all documents, and then in the mirrors of what is left, which are mirrored back: there it makes the
-    next id. A round keeps pairs as `select` does, where a pair and its mirror are one. A pair without room ends the fit.
+    The mirror of a document is read backwards, each symbol replaced by its entry in `mirror`. A pair, the
+    smaller of it and its mirror, is merged in all documents, and then in the mirrors of what is left, which
+    are mirrored back: there it makes the next id. A round keeps pairs as `select` does, where a pair and its
+    mirror are one. A pair without room ends the fit.
 
     >>> fit_mirrored([[0, 0, 0, 1, 1, 1]], mirror=[1, 0], n_tokens=4)
     ([Merge(left=0, right=0, count=4, documents=2), Merge(left=1, right=1, count=4, documents=2)], [[2, 0, 1, 3]])
@@ -257,12 +271,17 @@ def fit_mirrored(
         ordered = order_pairs(counts, Counter(), "smallest", min_count)
         candidates = [pair for pair in ordered if pair <= turned(pair)]
         if max_token_length is not None:
-            candidates = [pair for pair in candidates if lengths[pair[0]] + lengths[pair[1]] <= max_token_length]
+            candidates = [
+                pair for pair in candidates if lengths[pair[0]] + lengths[pair[1]] <= max_token_length
+            ]
         kept: list[Pair] = []
         for pair in candidates[:n_candidates]:
             if not kept or (
                 not {*pair, *turned(pair)} & {part for other in kept for part in other}
-                and all(counts[pair[1], left] < counts[pair] and counts[right, pair[0]] < counts[pair] for left, right in kept)
+                and all(
+                    counts[pair[1], left] < counts[pair] and counts[right, pair[0]] < counts[pair]
+                    for left, right in kept
+                )
             ):
                 kept += [pair] if pair == turned(pair) else [pair, turned(pair)]
         room = bool(kept)
@@ -273,7 +292,8 @@ def fit_mirrored(
                 break
             first, documents = len(lengths), 0
             of |= {first: first + len(unit) - 1, first + len(unit) - 1: first}
-            for _ in range(2):  # in the documents, and in their mirrors; a pair that is its own mirror is gone then
+            # in the documents, and in their mirrors; a pair that is its own mirror is gone then
+            for _ in range(2):
                 documents += count_documents(corpus, document_weights)[unit[0]]
                 corpus = mirrored([replace(doc, {unit[0]: first}) for doc in corpus])
             documents *= 3 - len(unit)

@@ -18,7 +18,9 @@ def cut_words(words: list[str], pieces: Mapping[str, int], unknown: int, prefix:
         cut: Found = []
         start = 0
         while start < len(word) <= longest:
-            names = [((prefix if start else "") + word[start:end], end) for end in range(len(word), start, -1)]
+            names = [
+                ((prefix if start else "") + word[start:end], end) for end in range(len(word), start, -1)
+            ]
             known = [(pieces[name], end) for name, end in names if name in pieces]
             if not known:
                 break
@@ -50,7 +52,10 @@ def learn_pieces(counts: dict[str, int], n: int, criterion: str, min_count: int,
         if not live:
             break
 
-        ordered = [(-score(pair, tokens, pairs, criterion), names.index(pair[0]), names.index(pair[1])) for pair in live]
+        ordered = [
+            (-score(pair, tokens, pairs, criterion), names.index(pair[0]), names.index(pair[1]))
+            for pair in live
+        ]
         left, right = (names[i] for i in min(ordered)[1:])
         new = left + right.removeprefix(prefix)
         if new not in names:
@@ -66,7 +71,9 @@ def learn_pieces(counts: dict[str, int], n: int, criterion: str, min_count: int,
     return names[:n]
 
 
-def score(pair: tuple[str, str], tokens: Counter[str], pairs: Counter[tuple[str, str]], criterion: str) -> float:
+def score(
+    pair: tuple[str, str], tokens: Counter[str], pairs: Counter[tuple[str, str]], criterion: str
+) -> float:
     """What a merge is worth.
 
     >>> score(("a", "b"), Counter(a=4, b=5), Counter({("a", "b"): 2}), "pmi")

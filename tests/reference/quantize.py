@@ -18,7 +18,9 @@ def level_by_step(x: Number, step: Number, first: int) -> int:
 
 
 def level_of_equal(x: Number, low: Number, high: Number, n: int) -> int:
-    """Which of n equal parts of low..high holds x; a border belongs to the upper part. Exact for integers as far as float64 is.
+    """Which of n equal parts of low..high holds x; a border belongs to the upper part.
+
+    Exact for integers as far as float64 is.
 
     >>> [level_of_equal(x, 0, 8, 4) for x in (0, 1, 2, 7, 8)], level_of_equal(1, 0, 49, 49)
     ([0, 0, 1, 3, 3], 1)

@@ -3,13 +3,28 @@
 from collections.abc import Callable, Container, Sequence
 
 WHITE_SPACE = [
-    chr(c) for c in (*range(9, 14), 32, 0x85, 0xA0, 0x1680, *range(0x2000, 0x200B), 0x2028, 0x2029, 0x202F, 0x205F, 0x3000)
+    chr(c)
+    for c in (
+        *range(9, 14),
+        32,
+        0x85,
+        0xA0,
+        0x1680,
+        *range(0x2000, 0x200B),
+        0x2028,
+        0x2029,
+        0x202F,
+        0x205F,
+        0x3000,
+    )
 ]
 LSTRIP, RSTRIP, SINGLE_WORD = 1, 2, 4
 Text = str | bytes
 
 
-def find_words(document: Sequence[int], words: Sequence[Sequence[int]], active: Sequence[bool]) -> list[tuple[int, int]]:
+def find_words(
+    document: Sequence[int], words: Sequence[Sequence[int]], active: Sequence[bool]
+) -> list[tuple[int, int]]:
     """Return where words stand and which; those that are not `active` are not there.
 
     >>> find_words([0, 1, 0, 1, 2], [[0, 1], [0, 1, 2]], [True, True])
@@ -67,7 +82,11 @@ def n_spaces(text: Text, at_end: bool) -> int:
 
 
 def within(
-    document: Text, found: list[tuple[int, int]], sizes: list[int], flags: list[int], is_of_word: Callable[[str], bool]
+    document: Text,
+    found: list[tuple[int, int]],
+    sizes: list[int],
+    flags: list[int],
+    is_of_word: Callable[[str], bool],
 ) -> list[tuple[int, int, int]]:
     """Of words found in a document (where, which) those that their flags allow: where, which, how many symbols.
 
@@ -79,7 +98,10 @@ def within(
     for start, word in found:
         stop = start + sizes[word]
         if flags[word] & SINGLE_WORD:
-            before, after = readable(document[max(0, start - 4) : start])[-1:], readable(document[stop : stop + 4])[:1]
+            before, after = (
+                readable(document[max(0, start - 4) : start])[-1:],
+                readable(document[stop : stop + 4])[:1],
+            )
             if any(character and is_of_word(character) for character in (before, after)):
                 continue
         if flags[word] & RSTRIP:

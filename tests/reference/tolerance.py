@@ -18,7 +18,9 @@ def fits(x: int, y: int, tolerance: int) -> bool:
     return -half <= x - y < half
 
 
-def least(x: list[int], tokens: list[Token], cost: list[int], tolerance: int, price: int, before: int | None = None) -> int:
+def least(
+    x: list[int], tokens: list[Token], cost: list[int], tolerance: int, price: int, before: int | None = None
+) -> int:
     """The cost of the cheapest way to write a document: of tokens, and of the squares of errors.
 
     Every token is tried at every place; what a place and the sample decoded before it cost is remembered.

@@ -7,7 +7,9 @@ id `alphabet_size + i`. In a pair table the two ids may be learned ones, in a fl
 Sequence = tuple[int, ...]
 
 
-def deletions(sequences: list[Sequence], ascending: list[int], quantity: int, alphabet_size: int, trim: str) -> list[int]:
+def deletions(
+    sequences: list[Sequence], ascending: list[int], quantity: int, alphabet_size: int, trim: str
+) -> list[int]:
     """Indices of tokens that go, from the lowest weight up, with those that hold them; some may be listed twice, and count twice.
 
     Here 3 is built on 2, and 4 on 3, so that 4 dangles if holders of holders stay:
@@ -76,7 +78,9 @@ def rearrange(
         staying = staying[: max(0, len(sequences) - len(deleted))]
 
     new_ids = {alphabet_size + index: alphabet_size + place for place, index in enumerate(staying)}
-    return [(tuple(new_ids.get(token, token) for token in sequences[index]), weights[index]) for index in staying]
+    return [
+        (tuple(new_ids.get(token, token) for token in sequences[index]), weights[index]) for index in staying
+    ]
 
 
 def is_closed(table: list[tuple[Sequence, float]], alphabet_size: int) -> bool:

@@ -1,8 +1,9 @@
 """Fewest tokens: substrings that occur often, what they are worth to paths of fewest tokens, bounds below all vocabularies.
 
-Units are sequences of symbols; a place is a unit and a position in it. The lattice of a unit of n symbols is a list for each of
-its n + 1 nodes: the (length, token) of the edges that leave it. Each symbol is an edge too, of length 1, that is in no list. An
-edge is (from, to, token), token None for a symbol. The fewest tokens between nodes, distances, are found breadth first.
+Units are sequences of symbols; a place is a unit and a position in it. The lattice of a unit of n symbols is
+a list for each of its n + 1 nodes: the (length, token) of the edges that leave it. Each symbol is an edge
+too, of length 1, that is in no list. An edge is (from, to, token), token None for a symbol. The fewest tokens
+between nodes, distances, are found breadth first.
 """
 
 import itertools
@@ -24,7 +25,9 @@ class Candidate(NamedTuple):
     places: list[Place]
 
 
-def of_length(units: Sequence[Sequence[int]], weights: Sequence[int], length: int, min_count: int) -> list[Candidate]:
+def of_length(
+    units: Sequence[Sequence[int]], weights: Sequence[int], length: int, min_count: int
+) -> list[Candidate]:
     """The substrings of one length that occur often enough, in order of their first occurrence; occurrences may overlap.
 
     >>> of_length([[0, 0, 0], [0, 0]], [10, 1], 2, 21)
@@ -39,12 +42,16 @@ def of_length(units: Sequence[Sequence[int]], weights: Sequence[int], length: in
 
 
 def candidates(
-    units: Sequence[Sequence[int]], weights: Sequence[int], longest: int | None, min_count: int, most_edges: int
+    units: Sequence[Sequence[int]],
+    weights: Sequence[int],
+    longest: int | None,
+    min_count: int,
+    most_edges: int,
 ) -> tuple[list[Candidate], int]:
     """All substrings of two symbols or more that occur often enough, the shorter first, and the length up to which they are.
 
-    A length is looked for if it is allowed and there is something that could become longer. It is given up, with all that are
-    longer, if with its places there would be more than `most_edges`.
+    A length is looked for if it is allowed and there is something that could become longer. It is given up,
+    with all that are longer, if with its places there would be more than `most_edges`.
 
     >>> found, length = candidates([[0, 1, 2, 0, 1, 3]], [1], None, 2, 100)
     >>> found, length
@@ -136,11 +143,14 @@ def spread(neighbours: list[list[int]], start: int) -> list[int]:
     return [far[v] for v in range(len(neighbours))]
 
 
-def losses(lattices: Sequence[Lattice], weights: Sequence[int], most: Sequence[int]) -> tuple[int, dict[int, Worth]]:
+def losses(
+    lattices: Sequence[Lattice], weights: Sequence[int], most: Sequence[int]
+) -> tuple[int, dict[int, Worth]]:
     """Fewest tokens of all units, by weight, and what the tokens of their best paths are worth; units of weight 0 are not there.
 
-    An edge of a best path is worth by how many tokens the paths through the nodes inside of it are longer at least. Of paths as
-    short that whose first edge is the last of its node's list, a symbol the first of all, then whose second is, ...
+    An edge of a best path is worth by how many tokens the paths through the nodes inside of it are longer at
+    least. Of paths as short that whose first edge is the last of its node's list, a symbol the first of all,
+    then whose second is, ...
 
     >>> unit = [[(2, 7)], [], [(2, 7)], [], []]
     >>> losses([unit, unit], [3, 0], [1, 1])
@@ -161,12 +171,16 @@ def losses(lattices: Sequence[Lattice], weights: Sequence[int], most: Sequence[i
 
 
 def gains(
-    lattices: Sequence[Lattice], candidates: Sequence[Lattice], weights: Sequence[int], most: Sequence[int], prefer: Sequence[int]
+    lattices: Sequence[Lattice],
+    candidates: Sequence[Lattice],
+    weights: Sequence[int],
+    most: Sequence[int],
+    prefer: Sequence[int],
 ) -> dict[int, Worth]:
     """What the occurrences of candidates would save, each alone; of those that would and overlap the first one counts.
 
-    With `prefer`, a number for each candidate, none overlap at all: one that overlaps the last that counts replaces it if its
-    candidate's number is larger, else it does not count.
+    With `prefer`, a number for each candidate, none overlap at all: one that overlaps the last that counts
+    replaces it if its candidate's number is larger, else it does not count.
 
     >>> gains([[[], [], [], []]], [[[(2, 5)], [(2, 5)], [], []]], [10], [1], [])
     {5: Worth(saved=10, most=1, count=10)}
@@ -181,7 +195,11 @@ def gains(
             for length, token in here:
                 saved = behind[0] - (ahead[v] + 1 + behind[v + length])
                 over = [one for one in counted if one[2] > v and (prefer or one[0] == token)]
-                if not weight or saved <= 0 or (prefer and prefer[token] <= max([0, *(prefer[one[0]] for one in over)])):
+                if (
+                    not weight
+                    or saved <= 0
+                    or (prefer and prefer[token] <= max([0, *(prefer[one[0]] for one in over)]))
+                ):
                     continue
                 if prefer or not over:
                     counted = [one for one in counted if one not in over] + [(token, saved, v + length)]
@@ -195,7 +213,9 @@ def _add(worth: dict[int, Worth], saved: list[tuple[int, int]], weight: int, own
         here = [part for other, part in saved if other == token]
         before = worth.get(token, Worth())
         worth[token] = Worth(
-            before.saved + weight * sum(here), max(before.most, own * sum(here)), before.count + weight * len(here)
+            before.saved + weight * sum(here),
+            max(before.most, own * sum(here)),
+            before.count + weight * len(here),
         )
 
 
@@ -205,7 +225,9 @@ def weighed_candidates(units: Weighed, longest: int, min_count: int) -> list[Sym
     >>> weighed_candidates([([0, 0, 0], 1), ([0, 1], 2)], 3, 2)
     [(0, 0), (0, 1)]
     """
-    found, _ = candidates([unit for unit, _ in units], [weight for _, weight in units], longest, min_count, 10**9)
+    found, _ = candidates(
+        [unit for unit, _ in units], [weight for _, weight in units], longest, min_count, 10**9
+    )
     return sorted(candidate.symbols for candidate in found)
 
 

@@ -27,14 +27,18 @@ PATTERNS = {
     "llama3": [_LLAMA3],  # llama_models, and the files of Llama 3
     "qwen2": [_LLAMA3.replace("{1,3}", "")],  # dashscope, and the files of Qwen 2 and 3
     # the files of Qwen 3.5
-    "qwen35": [_LLAMA3.replace("{1,3}", "").replace(r"\p{L}+", r"[\p{L}\p{M}]+").replace(r"\s\p{L}", r"\s\p{L}\p{M}")],
+    "qwen35": [
+        _LLAMA3.replace("{1,3}", "").replace(r"\p{L}+", r"[\p{L}\p{M}]+").replace(r"\s\p{L}", r"\s\p{L}\p{M}")
+    ],
     "deepseek": [  # the files of DeepSeek V3
         r"\p{N}{1,3}",
         "[一-龥\u3040-ゟ\u30a0-ヿ]+",
         r"[!\"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+| ?[\p{P}\p{S}]+[\r\n]*"
         r"|\s*[\r\n]+|\s+(?!\S)|\s+",
     ],
-    "o200k": ["|".join([*(word + "(?i:'s|'t|'re|'ve|'m|'ll|'d)?" for word in _WORDS), r"\p{N}{1,3}", *_REST])],
+    "o200k": [
+        "|".join([*(word + "(?i:'s|'t|'re|'ve|'m|'ll|'d)?" for word in _WORDS), r"\p{N}{1,3}", *_REST])
+    ],
     "tekken": ["|".join([*_WORDS, r"\p{N}", *_REST])],  # mistral_common
 }
 
@@ -156,7 +160,14 @@ def two_stages(
 
 
 def normalized(
-    text: str, rules: dict[str, str], words: list[str], *, prefix: bool, suffix: bool, remove: bool, escape: bool
+    text: str,
+    rules: dict[str, str],
+    words: list[str],
+    *,
+    prefix: bool,
+    suffix: bool,
+    remove: bool,
+    escape: bool,
 ) -> tuple[str, list[int]]:
     """The text changed, and for each of its characters the index of the one that it comes from.
 

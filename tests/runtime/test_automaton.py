@@ -22,6 +22,8 @@ def test_paths_and_sums_are_the_same_with_the_list(data: st.DataObject, table: T
     for objective in ("shortest", "additive"):
         assert plain.encode(docs, objective, 1) == listed.encode(docs, objective, 1)
     one, other = Lattice.of(plain, 1.0), Lattice.of(listed, 1.0)
-    for found, again in zip(one.expected_counts(docs, None, 1), other.expected_counts(docs, None, 1), strict=True):
+    for found, again in zip(
+        one.expected_counts(docs, None, 1), other.expected_counts(docs, None, 1), strict=True
+    ):
         assert np.array_equal(found, again)
     assert one.sample(docs, 5, 1) == other.sample(docs, 5, 1)

@@ -10,7 +10,8 @@ from processes import FORKS, python
 from ubpe_numba.runtime import border
 from ubpe_numba.runtime.compiler import cache
 
-#: What a process does with an ability, printed as JSON: ids, what it warned of, and the abilities that are off.
+#: What a process does with an ability, printed as JSON: ids, what it warned of, and the abilities that are
+#: off.
 USE = """
 def use():
     with warnings.catch_warnings(record=True) as caught:
@@ -58,7 +59,16 @@ NAMES = [
     for line in needs.strip().splitlines()
     for pair in [(line.split()[0], name) for name in line.split()[1:]]
 ]
-FEW = ["_ARRAY_API", "Lower", "PreLowerStripPhis", "dumps", "lib", "global_compiler_lock", "_module_locks", "acquire_lock"]
+FEW = [
+    "_ARRAY_API",
+    "Lower",
+    "PreLowerStripPhis",
+    "dumps",
+    "lib",
+    "global_compiler_lock",
+    "_module_locks",
+    "acquire_lock",
+]
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks")
@@ -68,12 +78,16 @@ def test_each_name_is_taken_away(tmp_path: pathlib.Path) -> None:
     abilities = {pair[1:]: {ability for ability, *rest in NAMES if tuple(rest) == pair[1:]} for pair in NAMES}
     options = ("-W", "ignore:This process:DeprecationWarning")
     lines = python(TAKEN, json.dumps(chosen), options=options, UBPE_CACHE_DIR=str(tmp_path)).splitlines()
-    expected = json.loads(python(f"import json, warnings\nimport numpy as np\n{USE}\nprint(json.dumps(use()))"))
+    expected = json.loads(
+        python(f"import json, warnings\nimport numpy as np\n{USE}\nprint(json.dumps(use()))")
+    )
     assert expected[1:] == [[], []]
     for line in lines:
         module, name, results, told, off = json.loads(line)
         assert results == expected[0] and set(off) == abilities[module, name], (module, name, off)
-        assert len(told) == 1 and f"there is no {module}.{name}" in told[0] and "UBPE_PLAIN_NUMBA=1" in told[0], told
+        assert (
+            len(told) == 1 and f"there is no {module}.{name}" in told[0] and "UBPE_PLAIN_NUMBA=1" in told[0]
+        ), told
     assert len(lines) == len(chosen)
 
 

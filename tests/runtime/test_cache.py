@@ -22,12 +22,15 @@ print(njit(lambda x: x + 1)(1))
 def test_a_second_process_compiles_nothing(tmp_path: pathlib.Path) -> None:
     """Not even with NUMBA_OPT=0; nor does it set up numba's knowledge of NumPy, which only the compiler needs.
 
-    Extensions of numba by other packages are imported by whatever is compiled first, and by no kernel that is loaded.
+    Extensions of numba by other packages are imported by whatever is compiled first, and by no kernel that is
+    loaded.
     """
     (tmp_path / "extension.py").write_text("def init():\n    print('extension')\n")
     (tmp_path / "extension-1.dist-info").mkdir()
     (tmp_path / "extension-1.dist-info" / "METADATA").write_text("Name: extension\nVersion: 1\n")
-    (tmp_path / "extension-1.dist-info" / "entry_points.txt").write_text("[numba_extensions]\ninit = extension:init\n")
+    (tmp_path / "extension-1.dist-info" / "entry_points.txt").write_text(
+        "[numba_extensions]\ninit = extension:init\n"
+    )
     for lines in (["extension", "True True", "2"], ["False False", "extension", "2"]):
         printed = python(SCRIPT, path=tmp_path, UBPE_CACHE_DIR=str(tmp_path / "cache"), NUMBA_OPT="0")
         assert printed.split("\n") == lines

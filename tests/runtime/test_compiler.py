@@ -16,10 +16,15 @@ def test_a_helper_is_not_called_from_python() -> None:
     assert pairtable.pair_of.py_func(1, 2) == 1 << 32 | 2
 
 
-@each("version, tested", [("0.60.0", 0), ("0.61.0rc1", 1), ("0.68.1", 1), ("0.69.0", 0), ("1.0.0", 0), ("1.61.0", 0), ("x", 0)])
+@each(
+    "version, tested",
+    [("0.60.0", 0), ("0.61.0rc1", 1), ("0.68.1", 1), ("0.69.0", 0), ("1.0.0", 0), ("1.61.0", 0), ("x", 0)],
+)
 def test_versions_of_numba_are_tested_or_not(version: str, tested: bool) -> None:
     assert border.is_known(version) == tested
-    assert border.is_known(numba.__version__), "after tests with this version, `border._KNOWN` is to be set to it"
+    assert border.is_known(numba.__version__), (
+        "after tests with this version, `border._KNOWN` is to be set to it"
+    )
 
 
 SCRIPT = """
@@ -41,7 +46,8 @@ print("parts", *(name.rpartition(".")[2] for name in sys.modules if name.startsw
 
 
 @pytest.mark.skipif(
-    bool(numba.config.BOUNDSCHECK), reason="numba's own pipeline takes its time, and is not what is to be checked"
+    bool(numba.config.BOUNDSCHECK),
+    reason="numba's own pipeline takes its time, and is not what is to be checked",
 )
 def test_plain_numba_and_another_version_give_the_same(tmp_path: pathlib.Path) -> None:
     """`UBPE_PLAIN_NUMBA=1` uses none of numba's internals; a version that is not tested, none of its compiler's."""
@@ -53,8 +59,12 @@ def test_plain_numba_and_another_version_give_the_same(tmp_path: pathlib.Path) -
         options = tuple(option for way in ways for option in ("-W", way))
         out = python(first + SCRIPT, *["fit"] * (case != "other"), options=options, **env).splitlines()
         outputs.append(out[:-1])
-        assert not {"": set(), "other": {"passes"}, "plain": {"passes", "cache"}}[case] & set(out[-1].split()), case
-    assert outputs[0] == outputs[2] == outputs[1] + outputs[0][2:] and outputs[0][0].startswith("[256, 257, 256, ")
+        assert not {"": set(), "other": {"passes"}, "plain": {"passes", "cache"}}[case] & set(
+            out[-1].split()
+        ), case
+    assert outputs[0] == outputs[2] == outputs[1] + outputs[0][2:] and outputs[0][0].startswith(
+        "[256, 257, 256, "
+    )
     assert not (tmp_path / "plain").exists()
 
 

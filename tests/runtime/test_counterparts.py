@@ -17,7 +17,16 @@ TOK = BPE.from_merges([[0, 1]], alphabet="ab")
 
 def known() -> set[str]:
     """Names that a hint may begin with: members, arguments, and functions of the library."""
-    found = {*dir(BPE), *dir(UBPE), *dir(WordPiece), *ubpe_numba.__all__, "tok", "bounds", "ubpe_numba", "normalizer"}
+    found = {
+        *dir(BPE),
+        *dir(UBPE),
+        *dir(WordPiece),
+        *ubpe_numba.__all__,
+        "tok",
+        "bounds",
+        "ubpe_numba",
+        "normalizer",
+    }
     for call in (BPE, UBPE, WordPiece, Preprocessing, BPE.fit, BPE.__call__, BPE.encode, ubpe_numba.Scale):
         found |= inspect.signature(call).parameters.keys()
     return found | EncodeOptions.__optional_keys__

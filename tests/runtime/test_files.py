@@ -70,7 +70,9 @@ def test_an_error_names_the_file_that_was_asked_for(tmp_path: Path) -> None:
 
 @each("number", [errno.ENOSPC, errno.EFBIG, errno.EDQUOT])
 @each("name", ["write", "fsync", "replace"])
-def test_a_full_disk_names_the_file(name: str, number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_names_the_file(
+    name: str, number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Errors of `write` have no name by themselves."""
 
     def fail(*args: Any) -> None:
@@ -91,7 +93,9 @@ def test_an_error_of_what_is_read_meanwhile_is_not_the_targets(tmp_path: Path) -
     assert caught.value.filename is None
 
 
-def test_too_little_memory_to_read_a_file_says_nothing_of_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_little_memory_to_read_a_file_says_nothing_of_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def none(*args: Any, **options: Any) -> Any:
         raise MemoryError
 
@@ -104,7 +108,9 @@ def test_too_little_memory_to_read_a_file_says_nothing_of_the_file(tmp_path: Pat
 
 
 @each("room", [0, 100, 400])
-def test_too_little_memory_to_write_a_file_is_a_memory_error(room: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_little_memory_to_write_a_file_is_a_memory_error(
+    room: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Where it cannot grow, a BytesIO loses what it holds and is closed, of which zipfile makes a ValueError."""
 
     class Full(io.BytesIO):
@@ -124,7 +130,8 @@ def test_too_little_memory_to_write_a_file_is_a_memory_error(room: int, tmp_path
 
 
 @pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="descriptors are counted in /proc")
-@pytest.mark.filterwarnings("ignore:unclosed file:ResourceWarning")  # the file closes itself, as nothing else knows of it
+# the file closes itself, as nothing else knows of it
+@pytest.mark.filterwarnings("ignore:unclosed file:ResourceWarning")
 @pytest.mark.parametrize("name", ["save", "read"])
 def test_an_interruption_after_any_call_leaves_no_descriptor_and_no_file(name: str, tmp_path: Path) -> None:
     path = tmp_path / "x"
@@ -161,7 +168,9 @@ def test_an_interruption_after_any_call_leaves_no_descriptor_and_no_file(name: s
     assert n > 5
 
 
-def test_all_is_written_before_it_is_flushed_to_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_is_written_before_it_is_flushed_to_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     sizes = []
     monkeypatch.setattr(os, "fsync", lambda handle: sizes.append(os.fstat(handle).st_size))
     write_atomically(tmp_path / "x", b"new")
@@ -191,4 +200,6 @@ def test_a_read_only_file_is_not_replaced(tmp_path: Path) -> None:
     path.chmod(0o444)
     with pytest.raises(PermissionError, match="a read-only file") as caught:
         write_atomically(path, b"new")
-    assert caught.value.filename == str(path) and [*tmp_path.iterdir()] == [path] and path.read_bytes() == b"old"
+    assert (
+        caught.value.filename == str(path) and [*tmp_path.iterdir()] == [path] and path.read_bytes() == b"old"
+    )

@@ -57,7 +57,9 @@ def seconds(work=lambda: None):
 
 def test_a_fork_waits_for_no_import_but_ours(tmp_path: pathlib.Path) -> None:
     """That of another package goes on; that of this library is waited for, a second or two, then a warning says it."""
-    (tmp_path / "other.py").write_text("import threading\nthreading.begun.set()\nthreading.go.wait(60)\nx = 1\n")
+    (tmp_path / "other.py").write_text(
+        "import threading\nthreading.begun.set()\nthreading.go.wait(60)\nx = 1\n"
+    )
     python(f"""{WAITS}
 import warnings
 
@@ -91,7 +93,10 @@ thread.join()
 
 
 def test_a_fork_waits_for_our_compiles_and_for_no_others(tmp_path: pathlib.Path) -> None:
-    """A user's compile goes on. Its lock is held for ever in the child, which says so where it would have to wait for it."""
+    """A user's compile goes on.
+
+    Its lock is held for ever in the child, which says so where it would have to wait for it.
+    """
     python(f"""{WAITS}
 tok = ubpe_numba.BPE.from_merges([[0, 1]], alphabet=2)
 from numba.core.compiler_lock import global_compiler_lock
@@ -132,5 +137,11 @@ thread.join()
 
 
 def test_a_module_that_forks_while_it_is_imported_does_not_wait_for_itself(tmp_path: pathlib.Path) -> None:
-    (tmp_path / "forking.py").write_text("import os\npid = os.fork()\nif not pid:\n    import colorsys\n    os._exit(0)\n")
-    python(f"{PRELUDE}import forking\nassert codes([forking.pid]) == [0]\nimport colorsys\n", path=tmp_path, options=IGNORE)
+    (tmp_path / "forking.py").write_text(
+        "import os\npid = os.fork()\nif not pid:\n    import colorsys\n    os._exit(0)\n"
+    )
+    python(
+        f"{PRELUDE}import forking\nassert codes([forking.pid]) == [0]\nimport colorsys\n",
+        path=tmp_path,
+        options=IGNORE,
+    )

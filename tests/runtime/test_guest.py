@@ -41,7 +41,8 @@ tok = fitted()
 assert all(right(tok) for _ in range(20))
 """
 
-#: What changes in other packages by their own doing, or since they are asked to by a public call; each with its reason.
+#: What changes in other packages by their own doing, or since they are asked to by a public call; each with
+#: its reason.
 EXPECTED = {
     "ctypes._pointer_type_cache()": "ctypes keeps a pointer type of every type",
     "llvmlite.ir.*Type._instance_cache()": "llvmlite keeps types of integers",
@@ -113,9 +114,13 @@ def test_nothing_of_the_process_is_replaced(tmp_path: pathlib.Path) -> None:
     """Import, fit, 20 encodes, 20 decodes, a kernel of a user: in a cold cache, and with other modules imported before."""
     modules: list[str] = []
     for cache in ("cold", "warm"):
-        out = python(USE, *modules, path=TESTS, UBPE_CACHE_DIR=str(tmp_path), NUMBA_CACHE_DIR=str(tmp_path)).splitlines()
+        out = python(
+            USE, *modules, path=TESTS, UBPE_CACHE_DIR=str(tmp_path), NUMBA_CACHE_DIR=str(tmp_path)
+        ).splitlines()
         modules = out.pop().split()[1:]
-        changed = [line for line in out if not any(fnmatch(line.split()[1].rstrip(":"), path) for path in EXPECTED)]
+        changed = [
+            line for line in out if not any(fnmatch(line.split()[1].rstrip(":"), path) for path in EXPECTED)
+        ]
         assert not changed, (cache, changed)
         assert cache == "cold" or not modules, "modules were imported that the first process did not import"
 
@@ -138,7 +143,9 @@ for line in state.differences(before, state.look()):
 print(*[name for name, value in state.settings().items() if value != settings[name]], sep=";")
 """
     *paths, settings = python(script, path=TESTS).splitlines()
-    assert {"numba.core.entrypoints.init_all", "numba.core.base.BaseContext.refresh", "sys.meta_path()"} <= {*paths}
+    assert {"numba.core.entrypoints.init_all", "numba.core.base.BaseContext.refresh", "sys.meta_path()"} <= {
+        *paths
+    }
     assert settings.split(";") == ["gc.isenabled", "entry points", "llvmlite's callbacks"]
 
 
@@ -207,10 +214,15 @@ def test_first_calls_of_many_models_come_from_threads(make: str) -> None:
 
 def test_first_calls_come_from_threads_where_nothing_is_compiled(tmp_path: pathlib.Path) -> None:
     cold = MODEL[: MODEL.index("tok = fitted()")]
-    python(f"{cold}make = lambda i: BPE(4 + i % 5).fit(DOCS, progress=False)\n{FIRST}", UBPE_CACHE_DIR=str(tmp_path))
+    python(
+        f"{cold}make = lambda i: BPE(4 + i % 5).fit(DOCS, progress=False)\n{FIRST}",
+        UBPE_CACHE_DIR=str(tmp_path),
+    )
 
 
-@pytest.mark.parametrize("kind", ["KeyboardInterrupt", "SystemExit", "ValueError", "UnicodeDecodeError", "Own"])
+@pytest.mark.parametrize(
+    "kind", ["KeyboardInterrupt", "SystemExit", "ValueError", "UnicodeDecodeError", "Own"]
+)
 def test_what_a_handler_of_a_codec_raises_arrives_once(kind: str) -> None:
     """The handler is called once; the error is the object that it raised, for each form of `decode`."""
     python(f"""{MODEL}
@@ -294,7 +306,10 @@ assert right(tok)
 
 
 def test_objects_that_change_while_they_are_read() -> None:
-    """An item whose `__index__` empties, fills or shortens its list; another thread that does. Never a crash or another's ids."""
+    """An item whose `__index__` empties, fills or shortens its list; another thread that does.
+
+    Never a crash or another's ids.
+    """
     python(f"""{MODEL}
 class Changes:
     def __init__(self, change): self.change = change
@@ -454,7 +469,11 @@ def loop(new=False):
 @pytest.mark.parametrize("name", ENDS)
 def test_the_interpreter_ends_in_any_order(name: str) -> None:
     """With threads that call, at exit, in finalizers, while modules are taken apart: exit code 0, nothing on standard error."""
-    first = "import atexit\natexit.register(lambda: print(right(tok), right(fitted())))\n" if "before" in name else ""
+    first = (
+        "import atexit\natexit.register(lambda: print(right(tok), right(fitted())))\n"
+        if "before" in name
+        else ""
+    )
     for _ in range(2):
         out = python(f"{first}{MODEL}{LOOP}\n{ENDS[name]}")
         assert out in ("", "True True", "True True\nTrue True"), out
@@ -462,11 +481,13 @@ def test_the_interpreter_ends_in_any_order(name: str) -> None:
 
 def test_the_interpreter_ends_while_a_kernel_is_compiled(tmp_path: pathlib.Path) -> None:
     script = (
-        "import threading, time\nfrom ubpe_numba import BPE\nn = lambda: BPE(8).fit([[0, 1, 0, 1]], progress=False).encode([0])\n"
+        "import threading, time\nfrom ubpe_numba import BPE\n"
+        "n = lambda: BPE(8).fit([[0, 1, 0, 1]], progress=False).encode([0])\n"
     )
     for i, delay in enumerate((0.0, 0.3, 1.0, 2.0)):
         python(
-            f"{script}threading.Thread(target=n, daemon=True).start()\ntime.sleep({delay})", UBPE_CACHE_DIR=str(tmp_path / str(i))
+            f"{script}threading.Thread(target=n, daemon=True).start()\ntime.sleep({delay})",
+            UBPE_CACHE_DIR=str(tmp_path / str(i)),
         )
 
 
@@ -536,7 +557,8 @@ assert [text.decode([108, 255], errors="guest") for _ in range(12)] == ["l0"] * 
             options=IGNORE,
         )
 
-    #: A function of a user that another thread compiles until `released` is set, which a timer does after half a minute.
+    #: A function of a user that another thread compiles until `released` is set, which a timer does after
+    #: half a minute.
     COMPILES = """
 from numba import njit, types
 from numba.extending import overload
@@ -576,7 +598,9 @@ assert users(1) == 2 and right(tok)
         )
 
     def test_a_fork_does_not_wait_for_an_import_of_the_user(tmp_path: pathlib.Path) -> None:
-        (tmp_path / "slow_import.py").write_text("import threading\nthreading.begun.set()\nthreading.released.wait(60)\n")
+        (tmp_path / "slow_import.py").write_text(
+            "import threading\nthreading.begun.set()\nthreading.released.wait(60)\n"
+        )
         python(
             f"""{MODEL}{FORKS}
 threading.begun, threading.released = threading.Event(), threading.Event()
@@ -642,7 +666,8 @@ assert right(tok)
         )
 
 
-#: Private names that were seen to move, by the object that has them: hidden from this library alone, others still find them.
+#: Private names that were seen to move, by the object that has them: hidden from this library alone, others
+#: still find them.
 NAMES = {
     "entrypoints.init_all": "numba.core.entrypoints init_all", "CacheLocator": "numba.core.caching _CacheLocator",
     "FunctionCache": "numba.core.caching FunctionCache", "CompileResultCacheImpl": "numba.core.caching CompileResultCacheImpl",

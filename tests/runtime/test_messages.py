@@ -21,7 +21,9 @@ def test_progress_is_shown(capsys: pytest.CaptureFixture[str], monkeypatch: pyte
     assert capsys.readouterr().err == ""
 
 
-def test_rounds_of_longer_work_are_shown(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rounds_of_longer_work_are_shown(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     docs = [[0, 1, 2, 3, 0, 1] * 20, [3, 2, 1, 0] * 20]
     tok = UBPE(10, 1, alphabet=4, objective="shortest").fit(docs, progress=False)
     for bars in (True, False):
@@ -53,4 +55,7 @@ def test_what_the_last_line_says(bars: bool, capsys: Any, monkeypatch: pytest.Mo
     tokens.update(6, 3)
     tokens.finish(9)
     shown = capsys.readouterr().err
-    assert all(part in shown for part in (["9/10", "count=3"] if bars else ["6/10 tokens", "count 3 ", "fit: 9 tokens"]))
+    assert all(
+        part in shown
+        for part in (["9/10", "count=3"] if bars else ["6/10 tokens", "count 3 ", "fit: 9 tokens"])
+    )

@@ -25,10 +25,15 @@ print(BPE.from_merges([[0, 1]], alphabet=2).decode([2, 0]).tolist())
 
 def on_a_terminal(script: str, *arguments: str, **environment: str) -> str:
     """What a script writes to standard error, which is a terminal."""
-    pty = pytest.importorskip("pty", reason="there are no pseudo-terminals on this system", exc_type=ImportError)
+    pty = pytest.importorskip(
+        "pty", reason="there are no pseudo-terminals on this system", exc_type=ImportError
+    )
     master, slave = pty.openpty()
     process = subprocess.Popen(
-        [sys.executable, "-c", script, *arguments], stdout=subprocess.PIPE, stderr=slave, env={**os.environ, **environment}
+        [sys.executable, "-c", script, *arguments],
+        stdout=subprocess.PIPE,
+        stderr=slave,
+        env={**os.environ, **environment},
     )
     os.close(slave)
     written = b""
@@ -95,10 +100,15 @@ def test_what_is_shown_and_logged(monkeypatch: pytest.MonkeyPatch, caplog: pytes
     assert gone.n == 2
     closed = io.StringIO()
     closed.close()
-    for odd in (None, closed, type("Written", (), {"write": lambda self, text: 1 / 0})()):  # it can be written to, and no more
+    # it can be written to, and no more
+    for odd in (None, closed, type("Written", (), {"write": lambda self, text: 1 / 0})()):
         shown_on(odd, monkeypatch)
-        assert messages.notice("a_kernel")(lambda a: a + 1)(1) == 2 and BPE(3).fit(["abab"]).encode("ab").tolist() == [2]
+        assert messages.notice("a_kernel")(lambda a: a + 1)(1) == 2 and BPE(3).fit(["abab"]).encode(
+            "ab"
+        ).tolist() == [2]
     shown_on(plain := io.StringIO(), monkeypatch)
     monkeypatch.setenv("UBPE_PROGRESS", "0")
     shown_on(quiet := Terminal(), monkeypatch)
-    assert plain.getvalue() == quiet.getvalue() == "" and caplog.text.count("compiled the kernel a_kernel") == 10
+    assert (
+        plain.getvalue() == quiet.getvalue() == "" and caplog.text.count("compiled the kernel a_kernel") == 10
+    )

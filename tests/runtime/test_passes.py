@@ -97,5 +97,9 @@ def narrowed(numbers, small, floats, i):
 def test_values_are_cast_as_numba_casts_them() -> None:
     numbers, small, floats = np.array([5, -7, 2**40 + 3]), np.zeros(3, np.int32), np.zeros(3)
     assert narrowed(numbers, small, floats, 2) == (6, False)
-    assert (numbers.tolist(), small.tolist(), floats.tolist()) == ([5, 1, 2**40 + 3], [-1, 0, 3], [0, 0, 2**39 + 1])
+    assert (numbers.tolist(), small.tolist(), floats.tolist()) == (
+        [5, 1, 2**40 + 3],
+        [-1, 0, 3],
+        [0, 0, 2**39 + 1],
+    )
     assert narrowed(numbers, small, floats, 0) == (6, True)

@@ -32,7 +32,9 @@ print(len(compiled) > 0, len(caught))
 def use(packages: pathlib.Path, cache: pathlib.Path, before: str = "") -> tuple[bool, int]:
     """Whether a new process compiles, with a cache of its own, and how many warnings it gives."""
     script = COUNT.format(before=before, use=USE.strip().replace("\n", "\n    "))
-    compiles, warned = python(script, path=packages, UBPE_CACHE_DIR=str(cache), NUMBA_DISABLE_ENTRY_POINTS="1").split()
+    compiles, warned = python(
+        script, path=packages, UBPE_CACHE_DIR=str(cache), NUMBA_DISABLE_ENTRY_POINTS="1"
+    ).split()
     return compiles == "True", int(warned)
 
 

@@ -12,7 +12,9 @@ from ubpe_numba.runtime.compiler import cache
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="folders of a user are private on Windows")
 ROOT_USER = sys.platform != "win32" and os.getuid() == 0
-needs_two = pytest.mark.skipif(not ROOT_USER, reason="NOT RUN: two users are needed, and only root can become them")
+needs_two = pytest.mark.skipif(
+    not ROOT_USER, reason="NOT RUN: two users are needed, and only root can become them"
+)
 ADA, EVE = 12_345, 23_456
 
 
@@ -67,7 +69,9 @@ def test_a_folder_is_made_for_its_user_alone(tmp_path: pathlib.Path) -> None:
         assert said(lambda: cache.make_folder(folder)) == f"{folder} can be written to by others"
 
 
-def test_the_way_to_a_folder_is_checked_where_it_leads(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_way_to_a_folder_is_checked_where_it_leads(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """No folder on the way may be written to by others, unless it is sticky; own links are followed."""
     far, here, link, relative = (tmp_path / name for name in ("far", "here", "link", "relative"))
     for folder in (far / "cache", here):
@@ -76,20 +80,30 @@ def test_the_way_to_a_folder_is_checked_where_it_leads(tmp_path: pathlib.Path, m
     relative.symlink_to(pathlib.Path("here") / ".." / "link")
     monkeypatch.chdir(here)
     ways = (far / "cache", link, relative, pathlib.Path("..") / "far" / "cache")
-    for mode, told in ((0o700, "fine"), (0o777, f"{far}, on the way to it, can be written to by others"), (0o1777, "fine")):
+    for mode, told in (
+        (0o700, "fine"),
+        (0o777, f"{far}, on the way to it, can be written to by others"),
+        (0o1777, "fine"),
+    ):
         far.chmod(mode)
         assert [said(lambda folder=folder: cache.check_folder(folder)) for folder in ways] == [told] * 4
     assert "No such file" in said(lambda: cache.check_folder(pathlib.Path("..") / "other"))
 
 
-def test_a_file_is_read_if_only_its_user_can_have_written_it_and_it_is_nowhere_else(tmp_path: pathlib.Path) -> None:
+def test_a_file_is_read_if_only_its_user_can_have_written_it_and_it_is_nowhere_else(
+    tmp_path: pathlib.Path,
+) -> None:
     file, link, second, pipe = (tmp_path / name for name in ("kernel", "link", "second", "pipe"))
     file.write_bytes(b"code")
     file.chmod(0o644)
     link.symlink_to(file)
     os.mkfifo(pipe)
     assert cache.read_private(file) == b"code"
-    for name, words in ((link, "link is a symbolic link"), (pipe, "pipe is not a regular file"), (tmp_path, "")):
+    for name, words in (
+        (link, "link is a symbolic link"),
+        (pipe, "pipe is not a regular file"),
+        (tmp_path, ""),
+    ):
         assert words in said(lambda name=name: cache.read_private(name)) != "fine"
     for mode in (0o664, 0o646):
         file.chmod(mode)
@@ -111,14 +125,22 @@ def test_a_folder_of_another_user_is_refused(open_folder: pathlib.Path) -> None:
     assert as_user(ADA, lambda: cache.make_folder(theirs)) == f"{theirs} belongs to another user"
     theirs.chmod(0o777)
     below = theirs / "mine"
-    assert as_user(ADA, lambda: cache.make_folder(below)) == f"{theirs}, on the way to it, belongs to another user"
+    assert (
+        as_user(ADA, lambda: cache.make_folder(below))
+        == f"{theirs}, on the way to it, belongs to another user"
+    )
 
 
 @needs_two
 def test_a_link_of_another_user_is_refused(open_folder: pathlib.Path) -> None:
     mine, link = open_folder / "mine", open_folder / "link"
-    assert as_user(ADA, lambda: cache.make_folder(mine)) == "fine" and as_user(EVE, lambda: link.symlink_to(mine)) == "fine"
-    assert as_user(ADA, lambda: cache.make_folder(link)) == f"{link}, on the way to it, belongs to another user"
+    assert (
+        as_user(ADA, lambda: cache.make_folder(mine)) == "fine"
+        and as_user(EVE, lambda: link.symlink_to(mine)) == "fine"
+    )
+    assert (
+        as_user(ADA, lambda: cache.make_folder(link)) == f"{link}, on the way to it, belongs to another user"
+    )
     assert as_user(ADA, lambda: cache.check_folder(mine)) == "fine"
 
 

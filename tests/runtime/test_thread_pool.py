@@ -45,7 +45,14 @@ def test_quotas_and_cores(monkeypatch: pytest.MonkeyPatch, groups: str, limits: 
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(os, "sched_getaffinity", [{0, 2, 5, 7}].__getitem__, raising=False)
     processors.cache_clear()
-    assert [resolve_threads(i, fit) for fit in (False, True) for i in (None, 64, 1)] == [n, 64, 1, min(n, 3), n, 1]
+    assert [resolve_threads(i, fit) for fit in (False, True) for i in (None, 64, 1)] == [
+        n,
+        64,
+        1,
+        min(n, 3),
+        n,
+        1,
+    ]
 
 
 def test_ctrl_c_does_not_wait_for_a_kernel():
@@ -61,8 +68,11 @@ def test_ctrl_c_does_not_wait_for_a_kernel():
     assert not ended.is_set()
     hold.set()
     assert thread_pool.run(lambda a, b: a + b, [(1, 2)], 1, thread_pool.LONG) == [3]
-    assert [thread_pool.run(lambda a, b: a + b, chunks, 2) for chunks in ([], [(1, 2)], [(1, 2), (3, 4)])] == [[], [3], [3, 7]]
-    offsets = np.arange(0, 2 * thread_pool.SERIAL_BELOW + 1, 1000)  # as many symbols in each range, to a document
+    assert [
+        thread_pool.run(lambda a, b: a + b, chunks, 2) for chunks in ([], [(1, 2)], [(1, 2), (3, 4)])
+    ] == [[], [3], [3, 7]]
+    # as many symbols in each range, to a document
+    offsets = np.arange(0, 2 * thread_pool.SERIAL_BELOW + 1, 1000)
     for threads, per_thread in ((2, 4), (3, 1), (1, 4)):
         sizes = [int(offsets[b] - offsets[a]) for a, b in thread_pool.chunks_of(offsets, threads, per_thread)]
         n = threads * per_thread if threads > 1 else 1

@@ -31,7 +31,10 @@ RUNS = st.lists(st.integers(2, 90).map(lambda n: [0] * n))
 def test_edges_are_those_of_a_dict(tokens: list[list[int]]) -> None:
     trie, edges = table(tokens, 4)
     used = trie[trie["key"] >= 0]
-    found = {(int(key) >> 31, int(key) & 0x7FFFFFFF): int(value) for key, value in zip(used["key"], used["value"], strict=True)}
+    found = {
+        (int(key) >> 31, int(key) & 0x7FFFFFFF): int(value)
+        for key, value in zip(used["key"], used["value"], strict=True)
+    }
     assert found == edges and trie.size & (trie.size - 1) == 0 and used.size * 2 <= trie.size
 
 

@@ -20,8 +20,9 @@ PATIENCE = 60  # seconds, after which a thread is taken to hang
 def interrupted_at(step: int, call: Callable[[], object]) -> bool:
     """Whether `call` was interrupted: KeyboardInterrupt comes at step `step`.
 
-    Steps are where a Python function begins or returns and where a C function has returned: there Python looks for signals (and
-    where a loop turns; but not between what takes a lock for `with` and its body, where tracing by lines would interrupt).
+    Steps are where a Python function begins or returns and where a C function has returned: there Python
+    looks for signals (and where a loop turns; but not between what takes a lock for `with` and its body,
+    where tracing by lines would interrupt).
     """
     left = step
 
@@ -65,7 +66,8 @@ def apart() -> object:
     return thread_pool.apart(lambda: 5)
 
 
-# one that comes in the callback of a weak reference, such as the threads of `threading` have, Python reports and drops
+# one that comes in the callback of a weak reference, such as the threads of `threading` have, Python reports
+# and drops
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize("call, expected", [(run, [1, 2, 3]), (together, 7), (apart, 5)])
 def test_a_ctrl_c_anywhere_leaves_the_threads_at_work(
@@ -143,7 +145,11 @@ def test_errors_wait_for_the_others_and_nested_work_is_done_at_once() -> None:
         begun.set()
         raise ZeroDivisionError(f"of helper {i}")
 
-    refuses(ZeroDivisionError, "of helper 1", lambda: thread_pool.together(lambda: begun.wait(PATIENCE), helper, lambda: None, 2))
+    refuses(
+        ZeroDivisionError,
+        "of helper 1",
+        lambda: thread_pool.together(lambda: begun.wait(PATIENCE), helper, lambda: None, 2),
+    )
 
 
 def test_a_thread_that_waits_keeps_no_result() -> None:

@@ -53,7 +53,12 @@ def test_every_sample_is_within_the_bound_and_a_stream_gives_the_same_ids(name: 
     rng = np.random.default_rng(data.draw(st.integers(0, 2**32)))
     n = data.draw(st.integers(0, 400))
     kind = data.draw(st.sampled_from(["walk", "wave", "noise", "flat"]))
-    made = {"walk": np.cumsum(rng.normal(0, 2, n)), "wave": WAVE[:n], "noise": rng.uniform(-40, 40, n), "flat": np.full(n, 3.3)}
+    made = {
+        "walk": np.cumsum(rng.normal(0, 2, n)),
+        "wave": WAVE[:n],
+        "noise": rng.uniform(-40, 40, n),
+        "flat": np.full(n, 3.3),
+    }
     x = np.clip(made[kind], -40, 40)
     x = np.rint(x).astype(np.int64) if name in ("integers", "exact") else x
     if data.draw(st.booleans()) and n:
@@ -83,7 +88,9 @@ def test_bounds_are_those_of_the_parameters() -> None:
 def test_a_search_needs_fewer_tokens_than_exact_levels_and_differences() -> None:
     """Of noisy waves, held out, and by what is chosen of all too."""
     rng = np.random.default_rng(1)
-    waves = [40 * np.sin((np.arange(1200) + shift) / 9) ** 9 + rng.normal(0, 1, 1200) for shift in (0, 5, 11, 2)]
+    waves = [
+        40 * np.sin((np.arange(1200) + shift) / 9) ** 9 + rng.normal(0, 1, 1200) for shift in (0, 5, 11, 2)
+    ]
     sizes = {}
     for representation in ("levels", "differences", "both", "auto"):
         tok = SignalTokenizer(64, max_error=3, representation=representation).fit(waves[:3], low=-60, high=60)
@@ -91,7 +98,8 @@ def test_a_search_needs_fewer_tokens_than_exact_levels_and_differences() -> None
     assert max(sizes["both"], sizes["auto"]) * 1.3 < min(sizes["levels"], sizes["differences"]), sizes
 
 
-@pytest.mark.parametrize("again, searched, hashes", [  # samples up to which a fit does more; where others are meant, those shown
+# samples up to which a fit does more; where others are meant, those shown
+@pytest.mark.parametrize("again, searched, hashes", [
     (60_000, 120_000, "33c955 f05206 265c82 d6894b 770b7c 14a596 e9e765 7ca9fc"),
     (600, 500, "130c67 73d4c5 0a602e e1516b 08ac93 53b432 7e40e8 e2c7e1"),
 ])  # fmt: skip
@@ -102,12 +110,18 @@ def test_what_is_learned_is_what_it_was_by_any_number_of_threads(
     for name, value in (("_FOLDED", 300), ("_AGAIN", again), ("_SEARCHED", searched)):
         monkeypatch.setattr(learn, name, value)
     found: list[str] = []
-    for n, (kind, by) in enumerate(itertools.product(("levels", "differences", "both", "auto"), ("tokens", "bits"))):
+    for n, (kind, by) in enumerate(
+        itertools.product(("levels", "differences", "both", "auto"), ("tokens", "bits"))
+    ):
         made: list[Any] = []
         for threads in (1, 3) if n == 4 else (2,):
-            tok: Any = SignalTokenizer(60 + 8 * n, max_error=2, representation=kind, objective=by, n_threads=threads)  # type: ignore[arg-type]
+            tok: Any = SignalTokenizer(
+                60 + 8 * n, max_error=2, representation=kind, objective=by, n_threads=threads
+            )  # type: ignore[arg-type]
             one = tok.fit(docs)._fitted()
-            made.append(digest(one.tokens.kinds, one.tokens.lengths, one.tokens.arena, one.cost, one.counts)[:6])
+            made.append(
+                digest(one.tokens.kinds, one.tokens.lengths, one.tokens.arena, one.cost, one.counts)[:6]
+            )
         found += {*made}
     assert " ".join(found) == hashes
     tok = fitted("floats")
@@ -121,11 +135,19 @@ def test_recordings_in_every_form() -> None:
     for form in (x.tolist(), x.astype(np.float32), x.astype(">i2"), memoryview(x), np.ma.masked_array(x)):
         assert np.array_equal(tok.encode(form), ids)
     two = tok.encode_batch([x, x[:10]])
-    assert two == tok.encode_batch([x.tolist(), x[:10].tolist()]) == tok.encode_batch(Ragged.from_lists([x, x[:10]]))
+    assert (
+        two
+        == tok.encode_batch([x.tolist(), x[:10].tolist()])
+        == tok.encode_batch(Ragged.from_lists([x, x[:10]]))
+    )
     assert tok.encode_batch(np.stack([x, x])) == tok.encode_batch([x, x]) and len(tok.encode_batch([])) == 0
-    assert [part.size for part in tok.decode_batch(two)] == [50, 10] and tok.encode([]).size == 0 == tok.decode([]).size
+    assert [part.size for part in tok.decode_batch(two)] == [50, 10] and tok.encode(
+        []
+    ).size == 0 == tok.decode([]).size
     pandas, pyarrow = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
-    assert np.array_equal(tok.encode(pandas.Series(x)), ids) and np.array_equal(tok.encode(pyarrow.array(x)), ids)
+    assert np.array_equal(tok.encode(pandas.Series(x)), ids) and np.array_equal(
+        tok.encode(pyarrow.array(x)), ids
+    )
     gap = pandas.Series([*x[:5].tolist(), None, 3], dtype="Int64")
     for given_ in (gap, np.ma.masked_array([*x[:5], np.nan, 3], [0, 0, 1, 0, 0, 0, 0])):
         gone = np.ma.getmaskarray(given_) if given_ is not gap else False
@@ -139,17 +161,25 @@ def test_channels_have_a_scale_each_and_share_the_vocabulary() -> None:
     ids = tok.encode(leads)
     back = tok.decode(ids)
     assert len(ids) == 2 and back.shape == leads.shape and tok.channel_names == ["I", "II"]
-    assert (np.abs(back - leads).max(axis=1) <= tok.error_bound()).all() and (tok.error_bound() <= [1, 5]).all()
+    assert (np.abs(back - leads).max(axis=1) <= tok.error_bound()).all() and (
+        tok.error_bound() <= [1, 5]
+    ).all()
     both = tok.encode_batch([leads, leads[:, :100]])
     assert [part.shape for part in tok.decode_batch(both)] == [(2, 1200), (2, 100)]
     stream = tok.stream(channel=1)
     parts = [stream.push(part) for part in np.split(leads[1], 30)]
-    assert np.array_equal(np.concatenate([*parts, last := stream.finish()]), ids[1]) and last.size < 9  # the others were certain
+    # the others were certain
+    assert np.array_equal(np.concatenate([*parts, last := stream.finish()]), ids[1]) and last.size < 9
 
 
 def test_samples_outside_of_the_scale_are_an_error_or_counted() -> None:
     tok = fitted("floats")
-    refuses(ValueError, r"recordings: recording 0: position 1: expected a sample in -40..40, got 77", tok.encode, [0.0, 77])
+    refuses(
+        ValueError,
+        r"recordings: recording 0: position 1: expected a sample in -40..40, got 77",
+        tok.encode,
+        [0.0, 77],
+    )
     with pytest.warns(UserWarning, match="1 samples outside of the scale became its first or last level"):
         assert abs(tok.decode(tok.encode([0.0, 77], clip=True))[1] - 40) <= 1
 
@@ -190,7 +220,9 @@ def test_a_file_holds_everything(tmp_path: pathlib.Path) -> None:
         tok = fitted(name)
         tok.save(tmp_path / f"{name}.npz")
         again = SignalTokenizer.load(tmp_path / f"{name}.npz")
-        refuses(ModelFormatError, "a SignalTokenizer, not a BPE", ubpe_numba.BPE.load, tmp_path / f"{name}.npz")
+        refuses(
+            ModelFormatError, "a SignalTokenizer, not a BPE", ubpe_numba.BPE.load, tmp_path / f"{name}.npz"
+        )
         assert ubpe_numba.load(tmp_path / f"{name}.npz").fingerprint == tok.fingerprint == again.fingerprint
         x = np.rint(WAVE).astype(int)
         assert np.array_equal(again.encode(x), tok.encode(x)) and again.error_bound() == tok.error_bound()
@@ -203,15 +235,27 @@ HOSTILE: list[tuple[str, Callable[[dict[str, np.ndarray], dict[str, Any]], Any],
     ("short counts", lambda a, h: a.update(counts=a["counts"][1:]), "counts: expected int64 of one axis of"),
     ("rows", lambda a, h: a.update(arena=a["arena"][:, None]), "arena: expected int32 of one axis"),
     ("a kind", lambda a, h: a["kinds"].__setitem__(0, 2), "kinds: expected 0 or 1"),
-    ("a length", lambda a, h: a["lengths"].__setitem__(0, -1), "lengths: expected numbers above 0 whose sum is"),
+    (
+        "a length",
+        lambda a, h: a["lengths"].__setitem__(0, -1),
+        "lengths: expected numbers above 0 whose sum is",
+    ),
     ("a cost", lambda a, h: a["cost"].__setitem__(0, 0), "cost: expected 1.."),
     ("a symbol", lambda a, h: a["arena"].__setitem__(0, 1 << 30), "arena: expected values within"),
-    ("a last symbol", lambda a, h: a["arena"].__setitem__(-1, a["arena"][-1] + 1), "last symbol is a multiple of 64"),
+    (
+        "a last symbol",
+        lambda a, h: a["arena"].__setitem__(-1, a["arena"][-1] + 1),
+        "last symbol is a multiple of 64",
+    ),
     ("a token twice", lambda a, h: a["arena"].__setitem__(0, a["arena"][1]), "tokens that are all different"),
     ("no level", lambda a, h: a["arena"].__setitem__(0, -6400), "a token for every level"),
     ("a parameter", lambda a, h: h["params"].update(tolerance=200), "params: tolerance: expected 0..127"),
     ("a field", lambda a, h: h.pop("unit"), "head: the field 'unit' is missing"),
-    ("names", lambda a, h: h.update(channel_names=["a", 1]), "channel_names: expected a name for each channel"),
+    (
+        "names",
+        lambda a, h: h.update(channel_names=["a", 1]),
+        "channel_names: expected a name for each channel",
+    ),
     ("a scale", lambda a, h: h["scale"].update(step=None, levels=3), "scale: expected steps"),
     ("a version", lambda a, h: h.update(version=2), "version 2; this library reads version 1"),
     ("another format", lambda a, h: h.update(format="x"), "not a model of this library"),
@@ -220,17 +264,22 @@ HOSTILE: list[tuple[str, Callable[[dict[str, np.ndarray], dict[str, Any]], Any],
 
 
 @pytest.mark.parametrize("change, message", [row[1:] for row in HOSTILE], ids=[row[0] for row in HOSTILE])
-def test_a_hostile_file_is_refused_by_the_name_of_the_field(tmp_path: pathlib.Path, change: Any, message: str) -> None:
+def test_a_hostile_file_is_refused_by_the_name_of_the_field(
+    tmp_path: pathlib.Path, change: Any, message: str
+) -> None:
     fitted("floats").save(tmp_path / "a.npz")
     with zipfile.ZipFile(tmp_path / "a.npz") as archive:
         arrays = {name[:-4]: np.load(io.BytesIO(archive.read(name))).copy() for name in archive.namelist()}
     head = json.loads(arrays.pop("head").tobytes())
     change(arrays, head)
-    (tmp_path / "a.npz").write_bytes(npz_of({"head": np.frombuffer(json.dumps(head).encode(), np.uint8), **arrays}))
+    (tmp_path / "a.npz").write_bytes(
+        npz_of({"head": np.frombuffer(json.dumps(head).encode(), np.uint8), **arrays})
+    )
     refuses(ModelFormatError, rf"a\.npz: .*{message}", lambda: SignalTokenizer.load(tmp_path / "a.npz"))
 
 
-# ---------------------------------------------------------------------------------------------- the bound as a law
+# ---------------------------------------------------------------------------------------------- the bound as
+# a law
 
 
 def exact_error(x: Any, y: Any) -> Fraction:
@@ -240,7 +289,9 @@ def exact_error(x: Any, y: Any) -> Fraction:
 
 def check_the_law(rng: np.random.Generator) -> int:
     """Fit drawn samples of a drawn dtype, range, step and offset; the number of samples whose error was within the bound."""
-    dtype = np.dtype(str(rng.choice(["i1", "i2", ">i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8", ">f8"])))
+    dtype = np.dtype(
+        str(rng.choice(["i1", "i2", ">i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8", ">f8"]))
+    )
     n, tolerance = int(rng.integers(1, 60)), int(rng.choice([0, 1, 2, 5, 127]))
     spread = 10.0 ** rng.uniform(-3, 3)
     offset = rng.choice([0.0, 1.0]) * 10.0 ** rng.uniform(0, 19) * rng.choice([-1, 1])
@@ -251,15 +302,23 @@ def check_the_law(rng: np.random.Generator) -> int:
     else:
         info = np.iinfo(dtype)
         middle = int(np.clip(offset, info.min + 1, info.max - 1)) if rng.integers(2) else 0
-        x = np.array([max(info.min, min(info.max, middle + d)) for d in rng.integers(-20, 21, n).tolist()], dtype)
+        x = np.array(
+            [max(info.min, min(info.max, middle + d)) for d in rng.integers(-20, 21, n).tolist()], dtype
+        )
     size = max(float(np.ptp(x.astype(np.float64))), 1e-3) if x.size else 1.0
     options: dict[str, Any] = {"max_error": size * 10.0 ** rng.uniform(-2, 0)} if rng.integers(2) else {}
-    options = options or {"step": 1 if dtype.kind != "f" and rng.integers(2) else size * 10.0 ** rng.uniform(-2, 0)}
+    options = options or {
+        "step": 1 if dtype.kind != "f" and rng.integers(2) else size * 10.0 ** rng.uniform(-2, 0)
+    }
     tok = SignalTokenizer(2000, tolerance=tolerance, representation="levels", n_threads=1, **options)
     try:
         tok.fit(x)
     except ValueError as error:
-        return 0 if str(error).startswith(("max_error: ", "step: ", "n_tokens: ", "recordings: ")) else pytest.fail(str(error))
+        return (
+            0
+            if str(error).startswith(("max_error: ", "step: ", "n_tokens: ", "recordings: "))
+            else pytest.fail(str(error))
+        )
     given_: Any = x
     gone = rng.random(x.size) < 0.2
     if rng.integers(2) and not gone.all():
@@ -286,7 +345,9 @@ def test_the_bound_holds_in_exact_arithmetic(seed: int) -> None:
     (1.7e9 + np.arange(9) * 1e-3, {"max_error": 1e-6}, "max_error: expected more than .*float64 rounds"),
     (np.arange(9, dtype=np.longdouble), {"step": 1.0}, "recordings: expected integers or floats of at most 64 bits"),
 ], ids=["int64", "uint64", "seconds since 1970", "longdouble"])  # fmt: skip
-def test_a_bound_that_float64_cannot_keep_is_refused(x: np.ndarray, options: dict[str, Any], message: str) -> None:
+def test_a_bound_that_float64_cannot_keep_is_refused(
+    x: np.ndarray, options: dict[str, Any], message: str
+) -> None:
     refuses((TypeError, ValueError), message, SignalTokenizer(64, **options).fit, x)
 
 
@@ -297,7 +358,8 @@ def test_a_tokenizer_of_integers_refuses_other_numbers() -> None:
     refuses(ValueError, message, tok.stream().push, x)
 
 
-# ---------------------------------------------------------------------------------------------- one fitted state
+# ---------------------------------------------------------------------------------------------- one fitted
+# state
 
 
 @pytest.mark.parametrize("name, value", [
@@ -306,7 +368,9 @@ def test_a_tokenizer_of_integers_refuses_other_numbers() -> None:
 def test_parameters_act_at_the_next_fit(tmp_path: pathlib.Path, name: str, value: Any) -> None:
     tok = SignalTokenizer(60, max_error=1.0).fit(WAVE)
     ids, bound, mark = tok.encode(WAVE), tok.error_bound(), tok.fingerprint
-    with pytest.raises(ValueError, match=rf"{name}: a fitted tokenizer .* set_params\({name}=...\) acts at the next fit"):
+    with pytest.raises(
+        ValueError, match=rf"{name}: a fitted tokenizer .* set_params\({name}=...\) acts at the next fit"
+    ):
         setattr(tok, name, value)
     tok.set_params(**{name: value})
     assert np.array_equal(tok.encode(WAVE), ids) and tok.error_bound() == bound and tok.fingerprint == mark
@@ -350,7 +414,8 @@ def test_costs_never_overflow(tmp_path: pathlib.Path) -> None:
     assert np.array_equal(SignalTokenizer.load(tmp_path / "rest.npz").decode(tok.encode(busy)), busy)
 
 
-# ---------------------------------------------------------------------------------------------- layouts and outliers
+# ---------------------------------------------------------------------------------------------- layouts and
+# outliers
 
 
 @pytest.mark.parametrize("shape, axis, other", [
@@ -383,26 +448,45 @@ def test_outliers_are_left_out_by_the_way_that_the_message_names() -> None:
         back = tok.decode(ids)
         assert np.abs(back - x)[inside].max() <= tok.error_bound()
     for wrong in ("no", 0.7, 1):
-        refuses(TypeError, "clip: expected True, False or a share of outliers", SignalTokenizer(60, step=1).fit, x, clip=wrong)
+        refuses(
+            TypeError,
+            "clip: expected True, False or a share of outliers",
+            SignalTokenizer(60, step=1).fit,
+            x,
+            clip=wrong,
+        )
         refuses(TypeError, "clip: expected True, False", tok.encode, x, clip=wrong)
     refuses(TypeError, "n_threads: expected an int", tok.encode_batch, [x], n_threads="2", clip=True)
 
 
 def test_a_dead_channel_is_a_gap() -> None:
     x = np.stack([WAVE, np.full(WAVE.size, np.nan)])
-    with pytest.warns(UserWarning, match="channel 1: all samples are missing, so each recording has a gap there"):
+    with pytest.warns(
+        UserWarning, match="channel 1: all samples are missing, so each recording has a gap there"
+    ):
         tok = SignalTokenizer(60, max_error=1.0, channel_axis=0).fit(x)
     back = tok.decode(tok.encode(x))
     assert np.isnan(back[1]).all() and np.abs(back[0] - x[0]).max() <= tok.error_bound()[0]
-    refuses(ValueError, "channel 1, position 0: expected a sample in 0..0", tok.encode, np.stack([WAVE, WAVE + 90]))
+    refuses(
+        ValueError,
+        "channel 1, position 0: expected a sample in 0..0",
+        tok.encode,
+        np.stack([WAVE, WAVE + 90]),
+    )
 
 
 def test_masked_samples_may_hold_anything() -> None:
     x = np.ma.masked_array([1.0, np.inf, np.nan, 2.0], [0, 1, 0, 0])
-    assert np.isnan(fitted("floats").decode(fitted("floats").encode(x))).tolist() == [False, True, True, False]
+    assert np.isnan(fitted("floats").decode(fitted("floats").encode(x))).tolist() == [
+        False,
+        True,
+        True,
+        False,
+    ]
 
 
-# ---------------------------------------------------------------------------------------------- one of the family
+# ---------------------------------------------------------------------------------------------- one of the
+# family
 
 
 def test_calls_for_models_counts_and_positions() -> None:
@@ -412,7 +496,12 @@ def test_calls_for_models_counts_and_positions() -> None:
     tok = SignalTokenizer(60, max_error=1.0, special_tokens=["[PAD]", "[BOS]"]).fit(iter([WAVE, WAVE[:70]]))
     ids = tok.encode_batch(docs := [WAVE[:70], WAVE])
     pad, bos = tok.token_to_id("[PAD]"), tok.token_to_id("[BOS]")
-    assert (pad, bos, tok.vocab_size, tok.token_to_id("x")) == (tok.vocab_size - 2, tok.vocab_size - 1, 62, None)
+    assert (pad, bos, tok.vocab_size, tok.token_to_id("x")) == (
+        tok.vocab_size - 2,
+        tok.vocab_size - 1,
+        62,
+        None,
+    )
     inputs = tok(docs, padding=True, return_tensors="np", template="[BOS] $A")
     for row, mask, own in zip(inputs["input_ids"], inputs["attention_mask"], ids, strict=True):
         assert row[mask == 1].tolist() == [bos, *own.tolist()] and (row[mask == 0] == pad).all()
@@ -433,7 +522,13 @@ def test_calls_for_models_counts_and_positions() -> None:
     bases = [whole[a - 1] if v.is_relative[t] else 0 for t, a in zip(ids[1], starts, strict=True)]
     parts = [v[t] + base for t, base in zip(ids[1].tolist(), bases, strict=True)]
     assert np.allclose(np.concatenate(parts), whole, atol=1e-9)
-    assert len(v) == 62 and v.is_gap.sum() == 1 and v[61].size == 0 and np.isnan(v[59]).all() and len(list(v)) == 62
+    assert (
+        len(v) == 62
+        and v.is_gap.sum() == 1
+        and v[61].size == 0
+        and np.isnan(v[59]).all()
+        and len(list(v)) == 62
+    )
     again, copy = pickle.loads(pickle.dumps(tok)), clone(tok)
     assert again.fingerprint == tok.fingerprint and copy.get_params() == tok.get_params()
     refuses(NotFittedError, "fit or load comes first", lambda: copy.vocab_size)
@@ -445,9 +540,12 @@ def test_ids_that_go_on_are_decoded_after_those_before() -> None:
     leads = np.stack([WAVE, 100 + 5 * WAVE[::-1]])
     for axis in (0, 1):
         x = leads if axis == 0 else leads.T
-        tok = SignalTokenizer(100, max_error=[1.0, 5.0], channel_axis=axis, representation="differences").fit(x)
+        tok = SignalTokenizer(100, max_error=[1.0, 5.0], channel_axis=axis, representation="differences").fit(
+            x
+        )
         ids = tok.encode(x)
-        assert not tok.vocabulary.is_relative[[ids[0][0], ids[1][0]]].any()  # a level each, so channels stay of one length
+        # a level each, so channels stay of one length
+        assert not tok.vocabulary.is_relative[[ids[0][0], ids[1][0]]].any()
         part = tok.decode([one[1:] for one in ids], after=[one[:1] for one in ids])
         assert np.array_equal(part, tok.decode(ids)[:, 1:] if axis == 0 else tok.decode(ids)[1:])
 
@@ -457,8 +555,17 @@ def test_metadata_stays_with_the_file(tmp_path: pathlib.Path) -> None:
     tok.save(tmp_path / "a.npz", metadata={"device": 3})
     again = ubpe_numba.load(tmp_path / "a.npz")
     again.save(tmp_path / "b.npz")
-    assert SignalTokenizer.load(tmp_path / "b.npz").metadata_ == {"device": 3} and again.token_to_id("[PAD]") == 60
-    refuses(TypeError, "metadata: 'a': expected what JSON gives back", tok.save, tmp_path / "c.npz", metadata={"a": (1,)})
+    assert (
+        SignalTokenizer.load(tmp_path / "b.npz").metadata_ == {"device": 3}
+        and again.token_to_id("[PAD]") == 60
+    )
+    refuses(
+        TypeError,
+        "metadata: 'a': expected what JSON gives back",
+        tok.save,
+        tmp_path / "c.npz",
+        metadata={"a": (1,)},
+    )
 
 
 def test_a_file_of_before_loads() -> None:

@@ -61,7 +61,11 @@ def test_every_link_leads_to_a_file_and_an_id(site: pathlib.Path) -> None:
     found = [
         _missing(site, name, address)
         for name, page in pages(site).items()
-        for address in (*page.loaded, *page.linked, *(a for style in page.styles for a in _style_addresses(style)))
+        for address in (
+            *page.loaded,
+            *page.linked,
+            *(a for style in page.styles for a in _style_addresses(style)),
+        )
     ]
     assert len(found) > 1000 and [wrong for wrong in found if wrong] == []
 
@@ -80,7 +84,9 @@ def test_nothing_loads_from_another_host(site: pathlib.Path) -> None:
                 wrong.append((path.name, address))
     for path in sorted(site.rglob("*.svg")):
         picture = read_page(path.read_text(encoding="utf-8"))
-        wrong += [(path.name, address) for address in picture.loaded if not address.startswith(("#", "data:"))]
+        wrong += [
+            (path.name, address) for address in picture.loaded if not address.startswith(("#", "data:"))
+        ]
     assert wrong == []
 
 
@@ -102,7 +108,9 @@ def test_every_public_name_has_a_page_is_listed_and_has_its_members_there(site: 
         ids = pages(site).get(f"reference/{name}.html", Page()).ids
         wanted = [name] if f"{name}.html" in listed else [name, f"{name} in the index"]
         if inspect.isclass(value) and not issubclass(value, BaseException):
-            for member, _ in inspect.getmembers(value, lambda m: inspect.isroutine(m) or isinstance(m, property)):
+            for member, _ in inspect.getmembers(
+                value, lambda m: inspect.isroutine(m) or isinstance(m, property)
+            ):
                 home = next(cls for cls in value.__mro__ if member in vars(cls))
                 if not member.startswith("_") and home.__module__.startswith("ubpe_numba"):
                     wanted.append(f"{name}.{member}")
@@ -115,7 +123,11 @@ def test_the_history_has_a_year_of_commits(site: pathlib.Path) -> None:
         pytest.skip("no history: asv publish has not written it into the site")
     found = json.loads((site / "history" / "index.json").read_text(encoding="utf-8"))
     assert found["project"] == "ubpe-numba" and len(found["revision_to_hash"]) >= 12
-    assert {name.partition(".")[0] for name in found["benchmarks"]} >= {"bench_fit", "bench_encode", "bench_decode"}
+    assert {name.partition(".")[0] for name in found["benchmarks"]} >= {
+        "bench_fit",
+        "bench_encode",
+        "bench_decode",
+    }
 
 
 def test_no_page_shows_what_is_private(site: pathlib.Path) -> None:
@@ -131,15 +143,24 @@ def test_no_page_shows_what_is_private(site: pathlib.Path) -> None:
 
 def test_every_picture_has_a_text(site: pathlib.Path) -> None:
     images = [(name, image) for name, page in pages(site).items() for image in page.images]
-    assert images and [(name, image["src"]) for name, image in images if len(image.get("alt", "").split()) < 2] == []
+    assert (
+        images
+        and [(name, image["src"]) for name, image in images if len(image.get("alt", "").split()) < 2] == []
+    )
 
 
 def test_llms_txt_lists_all_pages_and_llms_full_has_them(site: pathlib.Path) -> None:
     text = (site / "llms.txt").read_text(encoding="utf-8")
     assert text.startswith("# ubpe-numba\n\n> ")
     listed = set(re.findall(r"^- \[[^\]]+\]\(([^)]+)\)", text, re.MULTILINE))
-    written = {name for name in pages(site) if name not in _NOT_WRITTEN and not name.startswith(("_modules/", "_static/"))}
+    written = {
+        name
+        for name in pages(site)
+        if name not in _NOT_WRITTEN and not name.startswith(("_modules/", "_static/"))
+    }
     assert listed == {name.removesuffix(".html") + ".txt" for name in written}
     assert [name for name in listed if not (site / name).read_text(encoding="utf-8").strip()] == []
     whole = (site / "llms-full.txt").read_text(encoding="utf-8")
-    assert [name for name in written if f"# {name}\n" not in whole] == [] and "Byte-pair encoding over any alphabet" in whole
+    assert [
+        name for name in written if f"# {name}\n" not in whole
+    ] == [] and "Byte-pair encoding over any alphabet" in whole

@@ -15,7 +15,9 @@ from ubpe_numba.text.cut import PATTERNS, scan
 
 
 @given(st.lists(spoken(), max_size=5), st.sampled_from(PATTERNS), st.sampled_from([1, 2, 5]))
-@example([b"aaaaaaaa aaaaaaaaa aaaaaaaa\0 aaaaaaaaaaaaaaaaaaaaaaaab aaaaaaaaaaaaaaaaaaaaaaaac"] * 3, "gpt2", 2)
+@example(
+    [b"aaaaaaaa aaaaaaaaa aaaaaaaa\0 aaaaaaaaaaaaaaaaaaaaaaaab aaaaaaaaaaaaaaaaaaaaaaaac"] * 3, "gpt2", 2
+)
 def test_counts_equal_the_reference(documents: list[bytes], pattern: str, n_threads: int) -> None:
     values, offsets = text_of(*documents)
     with pytest.MonkeyPatch.context() as patch:
@@ -23,7 +25,9 @@ def test_counts_equal_the_reference(documents: list[bytes], pattern: str, n_thre
         patch.setattr(cut, "_PART", 9)  # bytes of the parts of a long document
         counts = count_words(values, offsets, pattern, n_threads)
         assert counts == count_words(values, offsets, scan(values, offsets, pattern, n_threads), 1)
-    assert dict(zip(counts.to_lists(), counts.weights.tolist(), strict=True)) == reference.count_segments(documents, pattern)
+    assert dict(zip(counts.to_lists(), counts.weights.tolist(), strict=True)) == reference.count_segments(
+        documents, pattern
+    )
     if segments := [segment for document in documents for segment in reference.split(document, pattern)]:
         assert counts == count_documents(segments)
 
@@ -34,7 +38,9 @@ def test_counts_of_many_words_equal_those_of_documents() -> None:
     documents = [b" ".join(b"%d" % i for i in rng.integers(0, 60_000, 20_000)) for _ in range(6)]
     documents += [b" ".join(b"x" * 11 + b"abcdefgh"[i : i + 1] for i in rng.integers(0, 8, 5000))]
     values, offsets = text_of(*documents)
-    want = count_documents([segment for document in documents for segment in reference.split(document, "gpt2")])
+    want = count_documents(
+        [segment for document in documents for segment in reference.split(document, "gpt2")]
+    )
     assert len(want) > 3 * count_words_module._FIRST_TABLE
     for n_threads in (1, 2, 3):
         assert count_words(values, offsets, "gpt2", n_threads) == want

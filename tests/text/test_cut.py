@@ -42,7 +42,9 @@ def test_every_code_point(pattern: str) -> None:
 
     Of planes without characters or of private use, one in 61 and the last ones.
     """
-    asked = known()[(known() < 0x40000) | (known() >> 16 == 14) | (known() % 61 == 0) | (known() & 0xFFFF >= 0xFFF0)]
+    asked = known()[
+        (known() < 0x40000) | (known() >> 16 == 14) | (known() % 61 == 0) | (known() & 0xFFFF >= 0xFFF0)
+    ]
     text = "".join(f"{c}b {c}A'{c}s\n{c}1" for c in map(chr, asked.tolist()))
     points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
     starts = np.concatenate([[0], np.cumsum(1 + (points >= 0x80) + (points >= 0x800) + (points >= 0x10000))])
@@ -53,15 +55,24 @@ def test_every_code_point(pattern: str) -> None:
 def test_samples_of_many_scripts() -> None:
     for line in SAMPLES.splitlines(keepends=True):
         check([line.encode()])
-        check([line.strip().encode(), b"", line[::-1].encode(), line.upper().encode(), line.swapcase().encode()])
+        check(
+            [line.strip().encode(), b"", line[::-1].encode(), line.upper().encode(), line.swapcase().encode()]
+        )
     check([SAMPLES.encode()])
 
 
-PIECES = [bytes([b]) for b in b"aA '\n1\x80\xbf\xa0\x9f\x90\x8f\xc0\xc2\xc3\xc5\xdf\xe0\xe1\xe4\xed\xef\xf0\xf1\xf4\xf5\xff"]
+PIECES = [
+    bytes([b])
+    for b in b"aA '\n1\x80\xbf\xa0\x9f\x90\x8f\xc0\xc2\xc3\xc5\xdf\xe0\xe1\xe4\xed\xef\xf0\xf1\xf4\xf5\xff"
+]
 NASTY = [*"aAsSlL1 \n'/.-\t\r", "  ", "'s", "'LL", "ab", "AB", *"бБё中か・한。，éÉʰǅ١１½ſ", "'ſ"]
 NASTY += ["龥", "龦", "\u3040", "\u3099", "\u30a0", "\x01", "\u200b", "!", "(ab", "\U000e0001"]
 NASTY += ["\u3000", "\xa0", "\u0301", "\U0001f600", "\ud800"]
-FEW = st.lists(st.sampled_from([*(piece.encode("utf-8", "surrogatepass") for piece in NASTY), *PIECES]), min_size=2, max_size=12)
+FEW = st.lists(
+    st.sampled_from([*(piece.encode("utf-8", "surrogatepass") for piece in NASTY), *PIECES]),
+    min_size=2,
+    max_size=12,
+)
 #: Of few kinds, some in runs of up to 25, longer than windows; of any bytes; of words of many scripts.
 DOCUMENT = st.one_of(
     FEW.flatmap(lambda few: st.lists(st.sampled_from([*few, *few, few[0] * 24, few[1] * 9]), max_size=90)).map(b"".join),
@@ -72,9 +83,20 @@ DOCUMENT = st.one_of(
 @given(st.lists(DOCUMENT, max_size=4), st.sampled_from([1 << 12, 1, 3, 63, 64, 65, 72, 128]))
 @example([b"", b"'", b"'l", b"", b"'r", b" ", b" \n ", b"  "], 64)
 @example([b"a./b !\n//x", b"!/a", b"! \n/"], 64)
-@example(["中Ab".encode(), "中A".encode(), "A中".encode(), "A中b".encode(), "A中B".encode(), "中A'S".encode()], 64)
 @example(
-    [b"\xe4\xb8\xadA\xe4\xb8", b"\xadb", b"'\xc5", b"\xbf", b"\xed\xa0\x80\xed\xb0\x80a", b"\xf0\x9f\x98", b"\x80\x80 \x80a"], 3
+    ["中Ab".encode(), "中A".encode(), "A中".encode(), "A中b".encode(), "A中B".encode(), "中A'S".encode()], 64
+)
+@example(
+    [
+        b"\xe4\xb8\xadA\xe4\xb8",
+        b"\xadb",
+        b"'\xc5",
+        b"\xbf",
+        b"\xed\xa0\x80\xed\xb0\x80a",
+        b"\xf0\x9f\x98",
+        b"\x80\x80 \x80a",
+    ],
+    3,
 )
 def test_any_text_and_any_bytes(documents: list[bytes], room: int) -> None:
     check(documents, room)
@@ -104,12 +126,14 @@ def test_long_repetitions_take_linear_time(unit: str | bytes) -> None:
             assert long == short and np.array_equal(np.delete(got, long), np.delete(want, short)), pattern
         else:
             half = want.size // 2
-            assert np.array_equal(got[:half], want[:half]) and np.array_equal(got[-half:], want[-half:]), pattern
+            assert np.array_equal(got[:half], want[:half]) and np.array_equal(got[-half:], want[-half:]), (
+                pattern
+            )
             assert np.array_equal(np.unique(got), np.unique(want)), pattern
 
 
-#: What may lie across the end of a window: contractions, what punctuation takes, white space, threes of digits, words by case,
-#: characters of two to four bytes, surrogates, stray bytes.
+#: What may lie across the end of a window: contractions, what punctuation takes, white space, threes of
+#: digits, words by case, characters of two to four bytes, surrogates, stray bytes.
 ACROSS = [
     "it's we'll I'VE 'SBLOOD x'ſ a's's's'sb 'sabc 'lx we'l", "a.\n\n b !/\n/\n/x */\n//y .\r\n\r\n  \n\n\tz --\n",
     "a  b \n  \n   \n\n c\t\td \r\n  e\n    \n", "1234567890123 12 1234 x123456 ١٢٣٤ 12３４ ½",
@@ -118,7 +142,15 @@ ACROSS = [
     "\U0001f600\U0001f468\u200d \ud800\udc80a", "!abcé !abc\u0301!!abc (ab)cd \n.x a\u3002b ・か・\u3099゛ー \u30a0a\u3040か",
     "龥龦 中\n 中 \n\n中  1 中1中 ・\n !中 \x01\x02a\x01 \u200b\x00中\x07\u200b 。\n",
 ]  # fmt: skip
-STRAY = [b"\xe4\xb8", b"\xd0", b"\xd0 \x90", b"\xf0\x9f\x98a", b"\xe3\x82\x80\x80", b"\xed\xa0\x80\xed\xb0\x80", b"\xff\xfe \xc3"]
+STRAY = [
+    b"\xe4\xb8",
+    b"\xd0",
+    b"\xd0 \x90",
+    b"\xf0\x9f\x98a",
+    b"\xe3\x82\x80\x80",
+    b"\xed\xa0\x80\xed\xb0\x80",
+    b"\xff\xfe \xc3",
+]
 
 
 @pytest.mark.parametrize("unit", [*(text.encode("utf-8", "surrogatepass") for text in ACROSS), *STRAY])
@@ -144,7 +176,27 @@ def test_parts_of_documents_are_cut_as_the_whole(monkeypatch: pytest.MonkeyPatch
     """At every place that may be chosen: parts are as short as can be."""
     monkeypatch.setattr(cut, "_PART", 1)
     monkeypatch.setattr(cut, "_REACH", 7)
-    pieces = ["\n", "\n", "\n", "a", "B", "ab", " ", "  ", "\r", "\t", "1", "12345", "!", "/", "'s", "'S", "'", "é", "中"]
+    pieces = [
+        "\n",
+        "\n",
+        "\n",
+        "a",
+        "B",
+        "ab",
+        " ",
+        "  ",
+        "\r",
+        "\t",
+        "1",
+        "12345",
+        "!",
+        "/",
+        "'s",
+        "'S",
+        "'",
+        "é",
+        "中",
+    ]
     pieces += ["\u3000", "\x85", "\x1f"]
     for seed in range(6):
         text = np.frombuffer("".join(Random(seed).choices(pieces, k=3000)).encode(), np.uint8)

@@ -16,10 +16,55 @@ from ubpe_numba.text.pretokenizer import Pretokenizer
 regex = pytest.importorskip("regex")
 BYTES = {bytes([byte]): byte for byte in range(256)}
 CHARACTERS = [*"aabbAkKsSIiſ\u212aÉé中漢か 1２½\n\r\t'.-&~^|[]#\u0301İıß", "  ", "ab", "  \n"]
-COMMON = [*"abskIi' .é中1-", r"\n", r"\.", r"\d", r"\s", r"\S", r"\p{L}", r"\p{N}", r"\P{L}", r"[\s\S]", ".", r"\'", "&&", "ſ"]
-MEMBERS = [*"abks~ |#é", "a-c", "A-K", "0-9", r"\d", r"\s", r"\S", r"\p{L}", r"\P{L}", r"\p{Lu}", r"\p{Han}", r"\p{^N}", r"\n"]
+COMMON = [
+    *"abskIi' .é中1-",
+    r"\n",
+    r"\.",
+    r"\d",
+    r"\s",
+    r"\S",
+    r"\p{L}",
+    r"\p{N}",
+    r"\P{L}",
+    r"[\s\S]",
+    ".",
+    r"\'",
+    "&&",
+    "ſ",
+]
+MEMBERS = [
+    *"abks~ |#é",
+    "a-c",
+    "A-K",
+    "0-9",
+    r"\d",
+    r"\s",
+    r"\S",
+    r"\p{L}",
+    r"\P{L}",
+    r"\p{Lu}",
+    r"\p{Han}",
+    r"\p{^N}",
+    r"\n",
+]
 MEMBERS += [r"\]", r"\-"]
-REPEATS = ["*", "+", "?", "+?", "*?", "??", "{1,3}", "{2}", "++", "*+", "?+", "{2,}", "{1,2}", "{1,2}+", "{1,3}?"]
+REPEATS = [
+    "*",
+    "+",
+    "?",
+    "+?",
+    "*?",
+    "??",
+    "{1,3}",
+    "{2}",
+    "++",
+    "*+",
+    "?+",
+    "{2,}",
+    "{1,2}",
+    "{1,2}+",
+    "{1,3}?",
+]
 RUST = [*COMMON, r"\w", r"\W", "^", "$", r"\b", r"\B", r"\A", r"\z", r"\x{e9}", "}", "]"]
 RUST_MEMBERS = [*MEMBERS, *"&-^", r"\w", r"\W", r"\x61", r"\u{4e2d}", r"\v", r"\pN"]
 FOLDED = ["(?i:'s|'t|'re|'ve|'m|'ll|'d)", "(?i:k)", "(?i:s|a)", "(?i:ab|k)"]
@@ -32,7 +77,9 @@ def a_set(rng: Random, rust: bool, depth: int = 0) -> str:
         nested = rust and depth < 2 and rng.random() < 0.15
         made += a_set(rng, rust, depth + 1) if nested else rng.choice(members)
         if rust and rng.random() < 0.12:
-            made += rng.choice(["&&", "--", "~~"]) + (a_set(rng, rust, depth + 1) if depth < 2 else rng.choice(members))
+            made += rng.choice(["&&", "--", "~~"]) + (
+                a_set(rng, rust, depth + 1) if depth < 2 else rng.choice(members)
+            )
     return made + "]"
 
 
@@ -44,14 +91,25 @@ def a_part(rng: Random, rust: bool, depth: int) -> str:
         return a_set(rng, rust)
     if kind < 0.76:
         return rng.choice(FOLDED)
-    groups = ["(", "(?:", "(?:", "(?=", "(?!", "(?<=", "(?<!", *(["(?i:", "(?s:", "(?>", "(?-i:", "(?<n>"] if rust else [])]
+    groups = [
+        "(",
+        "(?:",
+        "(?:",
+        "(?=",
+        "(?!",
+        "(?<=",
+        "(?<!",
+        *(["(?i:", "(?s:", "(?>", "(?-i:", "(?<n>"] if rust else []),
+    ]
     return rng.choice(groups) + a_pattern(rng, rust, depth + 1) + ")"
 
 
 def a_pattern(rng: Random, rust: bool, depth: int = 0) -> str:
     branches = []
     for _ in range(rng.randint(1, 4)):
-        parts = [a_part(rng, rust, depth) + rng.choice([*REPEATS, *[""] * 30]) for _ in range(rng.randint(1, 4))]
+        parts = [
+            a_part(rng, rust, depth) + rng.choice([*REPEATS, *[""] * 30]) for _ in range(rng.randint(1, 4))
+        ]
         branches.append(rng.choice(["(?i)", "(?s)", *[""] * 30]) * rust + "".join(parts))
     return "|".join(branches)
 
@@ -65,7 +123,10 @@ def of_tiktoken(pattern: str, texts: list[str]) -> list[list[str]]:
                 ranks.setdefault(data[i:j], len(ranks))
     peer = pytest.importorskip("tiktoken")
     encoding = peer.Encoding("x", pat_str=pattern, mergeable_ranks=ranks, special_tokens={})
-    return [[encoding.decode_single_token_bytes(i).decode() for i in encoding.encode_ordinary(text)] for text in texts]
+    return [
+        [encoding.decode_single_token_bytes(i).decode() for i in encoding.encode_ordinary(text)]
+        for text in texts
+    ]
 
 
 def random_cases(rust: bool, n: int) -> Any:
@@ -127,11 +188,19 @@ MEANT = [
 def test_a_pattern_means_what_it_means_in_tiktoken(pattern: str) -> None:
     """Read from an object of tiktoken, given to a tokenizer, and as the pattern of ranks."""
     rng = Random(3)
-    texts = ["(kana漢字)it's", "mixed words", "abc & def", "ab\n", *("".join(rng.choices(CHARACTERS, k=12)) for _ in range(20))]
+    texts = [
+        "(kana漢字)it's",
+        "mixed words",
+        "abc & def",
+        "ab\n",
+        *("".join(rng.choices(CHARACTERS, k=12)) for _ in range(20)),
+    ]
     want = of_tiktoken(pattern, texts)
     pairs = sorted({data[i : i + 2] for data in map(str.encode, texts) for i in range(len(data) - 1)})
     ranks = BYTES | {pair: 256 + i for i, pair in enumerate(pairs)}
-    theirs = pytest.importorskip("tiktoken").Encoding("x", pat_str=pattern, mergeable_ranks=ranks, special_tokens={})
+    theirs = pytest.importorskip("tiktoken").Encoding(
+        "x", pat_str=pattern, mergeable_ranks=ranks, special_tokens={}
+    )
     loaded = ubpe_numba.load(theirs)
     assert Pretokenizer(pattern).name == ("kimi" if pattern is KIMI else None)
     for text, parts in zip(texts, want, strict=True):
@@ -164,7 +233,10 @@ def test_a_pattern_that_leaves_text_out_is_refused_as_one_of_tiktoken() -> None:
     peer = pytest.importorskip("tiktoken")
     for pattern, char in ((r"\p{N}", r"\x00"), (r"\w+|\s+(?!x)|[^\w\s]", r"\t")):
         made = peer.Encoding("x", pat_str=pattern, mergeable_ranks=BYTES, special_tokens={})
-        with pytest.raises(ValueError, match=re.escape(f"{pattern!r} may match nothing at '{char}': tiktoken drops such text")):
+        with pytest.raises(
+            ValueError,
+            match=re.escape(f"{pattern!r} may match nothing at '{char}': tiktoken drops such text"),
+        ):
             ubpe_numba.load(made)
         assert ubpe_numba.load(made, pretokenizer=pattern).encode("a 1").tolist() == [97, 32, 49]
     for pattern in (NAMED["kimi"], r"\X"):

@@ -18,7 +18,8 @@ from ubpe_numba.text.pretokenizer import Pretokenizer, PythonPattern
 
 pytest.importorskip("regex")
 
-HOSTILE = "a" * 100_000 + "!b"  # the last letter is there so that the engine does not see at once that nothing can match
+# the last letter is there so that the engine does not see at once that nothing can match
+HOSTILE = "a" * 100_000 + "!b"
 
 
 @pytest.fixture
@@ -36,7 +37,11 @@ def test_a_pretokenizer_comes_to_an_end(pattern: str) -> None:
     tok = BPE.for_text(300, pretokenizer=pattern)
     refuses(ValueError, told, tok.fit, [HOSTILE], progress=False)
     tok.fit(["aab", "aab", "b!"], progress=False)
-    for call in (tok.encode, lambda doc: tok.encode_batch([doc] * 3), lambda doc: list(tok.encode_iter([doc]))):
+    for call in (
+        tok.encode,
+        lambda doc: tok.encode_batch([doc] * 3),
+        lambda doc: list(tok.encode_iter([doc])),
+    ):
         refuses(ValueError, told, call, HOSTILE)
     assert tok.decode(tok.encode("aab!")) == "aab!"
 
@@ -45,7 +50,9 @@ def test_a_pretokenizer_comes_to_an_end(pattern: str) -> None:
 def test_a_pattern_of_a_file_or_of_few_repeats_comes_to_an_end(tmp_path: pathlib.Path) -> None:
     for pattern in (r"[A-Z]*[A-Z]*x", r"A*b|A*c"):
         with pytest.raises(ValueError, match="takes more than 0.2 s of processor time"):
-            Pretokenizer(pattern).split(np.frombuffer(b"A" * 100_000 + b"!xbc", np.uint8), np.array([0, 100_004]))
+            Pretokenizer(pattern).split(
+                np.frombuffer(b"A" * 100_000 + b"!xbc", np.uint8), np.array([0, 100_004])
+            )
     BPE.for_text(300, pretokenizer="(a+)+$").fit(["aab"], progress=False).save(tmp_path / "model.json")
     refuses(ValueError, "takes more than 0.2 s", lambda: BPE.load(tmp_path / "model.json").encode(HOSTILE))
 
@@ -72,9 +79,12 @@ def test_control_c_ends_a_pattern(pattern: str, call: str) -> None:
         "from ubpe_numba.text.pretokenizer import Pretokenizer, PythonPattern; warnings.simplefilter('ignore')",
         f"p = {pattern}; doc = 'a' * 3_000_000 + '!b'; signal.signal(signal.SIGALRM, signal.default_int_handler)",
         "tok = BPE.for_text(260, pretokenizer=p, n_threads=2).fit(['aab'], progress=False); tok.encode_batch(['aab'] * 9)",
-        "signal.setitimer(signal.ITIMER_REAL, 0.3)",  # a thread would not come to send it: re lets no other one run
+        # a thread would not come to send it: re lets no other one run
+        "signal.setitimer(signal.ITIMER_REAL, 0.3)",
         f"try: {call}",
         "except KeyboardInterrupt: print('stopped')",
     ]
-    out = subprocess.run([sys.executable, "-c", "\n".join(lines)], capture_output=True, text=True, timeout=100, check=False)
+    out = subprocess.run(
+        [sys.executable, "-c", "\n".join(lines)], capture_output=True, text=True, timeout=100, check=False
+    )
     assert out.stdout == "stopped\n", out.stderr

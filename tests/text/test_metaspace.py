@@ -15,7 +15,20 @@ CASES = [
     MarkCuts(False, (), (("\u2581", 3), ("\t", 2))),
 ]  # fmt: skip
 pieces = st.sampled_from(
-    ["\u2581", "\u2581\u2581\u2581", "> </", ">\u2581</", "é]\u2581a", "\n", "\n" * 7, "\t\t\t", "-", "x", "中", "é"]
+    [
+        "\u2581",
+        "\u2581\u2581\u2581",
+        "> </",
+        ">\u2581</",
+        "é]\u2581a",
+        "\n",
+        "\n" * 7,
+        "\t\t\t",
+        "-",
+        "x",
+        "中",
+        "é",
+    ]
 )
 
 
@@ -32,7 +45,14 @@ def test_cuts_are_those_of_the_pattern(cuts: MarkCuts, texts: list[str]) -> None
     assert MarkCuts.of(cuts.pattern) == cuts
     offsets = offsets_of(np.array(list(map(len, texts)), np.int64))
     expected = sorted(
-        {0, *(begin + at for begin, text in zip(offsets.tolist(), texts, strict=False) for at in by_regex(cuts, text))}
+        {
+            0,
+            *(
+                begin + at
+                for begin, text in zip(offsets.tolist(), texts, strict=False)
+                for at in by_regex(cuts, text)
+            ),
+        }
     )
     points = code_points("".join(texts))
     assert cuts.split(points, offsets).tolist() == expected
@@ -48,10 +68,19 @@ def test_ill_formed_text_and_a_window(data: bytes, begin: int) -> None:
     values = np.frombuffer(b"\xe2\x96\x81>" + data + b"\xe2\x96\x81</", np.uint8)
     begin = min(4 + begin, 4 + len(data))
     found = cuts.split(values, np.array([begin, 4 + len(data)])).tolist()
-    alone = cuts.split(np.frombuffer(data[begin - 4 :], np.uint8), np.array([0, 4 + len(data) - begin])).tolist()
+    alone = cuts.split(
+        np.frombuffer(data[begin - 4 :], np.uint8), np.array([0, 4 + len(data) - begin])
+    ).tolist()
     assert found == [begin + at for at in alone]
 
 
 def test_other_patterns() -> None:
-    for pattern in ("", "a+", "\u2581*", "\u2581{0,2}x", "\u2581{0,0}(?:[^\u2581])*", "(?:\n{1,2}(?!\n)|[^\n])*"):
+    for pattern in (
+        "",
+        "a+",
+        "\u2581*",
+        "\u2581{0,2}x",
+        "\u2581{0,0}(?:[^\u2581])*",
+        "(?:\n{1,2}(?!\n)|[^\n])*",
+    ):
         assert MarkCuts.of(pattern) is None

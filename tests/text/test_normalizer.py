@@ -36,7 +36,9 @@ TEXT = st.text(
 def theirs(step: dict[str, Any]) -> Any:
     tokenizers = pytest.importorskip("tokenizers")
     model = {"type": "BPE", "vocab": {"a": 0}, "merges": []}
-    return tokenizers.Tokenizer.from_str(json.dumps({"version": "1.0", "normalizer": step, "model": model})).normalizer
+    return tokenizers.Tokenizer.from_str(
+        json.dumps({"version": "1.0", "normalizer": step, "model": model})
+    ).normalizer
 
 
 @pytest.mark.parametrize("step", STEPS[:6], ids=str)
@@ -62,7 +64,10 @@ def test_sequences_as_the_package_tokenizers(text: str, steps: list[dict[str, An
 
 
 def test_origins_by_hand() -> None:
-    found = {text: Normalizer("NFC").traced(text)[1].tolist() for text in ("e\u0301x", "x\u1100\u1161\u11a8y", "\u0301a", "ab")}
+    found = {
+        text: Normalizer("NFC").traced(text)[1].tolist()
+        for text in ("e\u0301x", "x\u1100\u1161\u11a8y", "\u0301a", "ab")
+    }
     assert found == {"e\u0301x": [0, 2], "x\u1100\u1161\u11a8y": [0, 1, 4], "\u0301a": [0, 1], "ab": [0, 1]}
     strip = Normalizer({"type": "Strip"})
     assert strip.traced("  ab ")[1].tolist() == [2, 3]
@@ -73,10 +78,17 @@ def test_origins_by_hand() -> None:
 
 
 def test_state_and_pickle() -> None:
-    made = Normalizer([*STEPS, "NFC", {"type": "Sequence", "normalizers": ["NFD", {"type": "Sequence", "normalizers": []}]}])
+    made = Normalizer(
+        [*STEPS, "NFC", {"type": "Sequence", "normalizers": ["NFD", {"type": "Sequence", "normalizers": []}]}]
+    )
     again = Normalizer.from_state(json.loads(json.dumps(made.state())))
     assert again == made == pickle.loads(pickle.dumps(made)) and hash(again) == hash(made)
-    assert not made.is_lossless and Normalizer([]).is_lossless and Normalizer.of([]) is None and Normalizer.of(None) is None
+    assert (
+        not made.is_lossless
+        and Normalizer([]).is_lossless
+        and Normalizer.of([]) is None
+        and Normalizer.of(None) is None
+    )
     assert made.steps[-2:] == ({"type": "NFC"}, {"type": "NFD"})
 
 
@@ -109,17 +121,23 @@ def test_hostile_states(state: Any, message: str) -> None:
 REPLACED = [(" ", "▁"), (" ", ""), (" ", "__"), ("é", "e"), ("▁", " "), ("a", "a"), ("ab", "c")]
 
 
-@given(st.sampled_from(REPLACED), st.lists(st.one_of(st.text(" aé▁b😀").map(str.encode), st.binary()), max_size=6))
+@given(
+    st.sampled_from(REPLACED),
+    st.lists(st.one_of(st.text(" aé▁b😀").map(str.encode), st.binary()), max_size=6),
+)
 def test_one_character_replaced(replaced: tuple[str, str], stretches: list[bytes]) -> None:
     """Of ill-formed UTF-8, too; the empty stretch stays; read-only arrays."""
     normalizer = Normalizer({"type": "Replace", "pattern": {"String": replaced[0]}, "content": replaced[1]})
     values = np.frombuffer(b"".join(stretches), np.uint8)
     cuts = offsets_of(np.array(list(map(len, stretches)), np.int64))
     expected = [
-        normalizer.apply(part.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape") for part in stretches
+        normalizer.apply(part.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
+        for part in stretches
     ]
     done, done_cuts, _ = normalized(normalizer, values, cuts, False)
-    assert [done[a:b].tobytes() for a, b in pairwise(done_cuts.tolist())] == expected and done.dtype == np.uint8
+    assert [
+        done[a:b].tobytes() for a, b in pairwise(done_cuts.tolist())
+    ] == expected and done.dtype == np.uint8
     texts = [part.decode("utf-8", "replace") for part in stretches]
     points = code_points("".join(texts))
     cuts = offsets_of(np.array(list(map(len, texts)), np.int64))

@@ -13,7 +13,8 @@ _CL100K = r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\
 _MIDDLE = r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]++[\r\n]*|\s*[\r\n]|\s+(?!\S)|\s+"
 _LLAMA3 = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 _CASED = r"(?:'[sS]|'[tT]|'[rR][eE]|'[vV][eE]|'[mM]|'[lL][lL]|'[dD])"
-#: Where found, the steps, whether they are for the engine of Hugging Face, and the name, None where a text is cut otherwise.
+#: Where found, the steps, whether they are for the engine of Hugging Face, and the name, None where a text is
+#: cut otherwise.
 FOUND: list[tuple[str, tuple[str, ...], bool, str | None]] = [
     ("tiktoken, a comment", (NAMED["gpt2"].replace(r"\p{L}+", r"[\p{L}]+").replace(r"\p{N}+|", r"[\p{N}]+|"),), False, "gpt2"),
     ("tiktoken 0.5", (r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+",), False, "gpt2"),
@@ -40,13 +41,19 @@ FOUND: list[tuple[str, tuple[str, ...], bool, str | None]] = [
 def test_what_is_published_is_the_same_and_patterns_of_ones_own_stay() -> None:
     for name in NAMED:
         assert name_of(name) == name_of(NAMED[name]) == name_of(FOR_TIKTOKEN.get(name, name)) == name
-        assert name_of(*published_steps(name)) == name_of(*published_steps(NAMED[name]), oniguruma=True) == name
+        assert (
+            name_of(*published_steps(name)) == name_of(*published_steps(NAMED[name]), oniguruma=True) == name
+        )
     assert name_of("a+") is None and published_steps("a+") == ("a+",)
     assert Pretokenizer(r"\p{L}+|x").name is None and Pretokenizer(r"\p{N}\p{N}?\p{N}?").name == "digits3"
 
 
-@pytest.mark.parametrize(("steps", "oniguruma", "name"), [found[1:] for found in FOUND], ids=[found[0] for found in FOUND])
-def test_spellings_are_found_and_other_engines_cut_alike(steps: tuple[str, ...], oniguruma: bool, name: str | None) -> None:
+@pytest.mark.parametrize(
+    ("steps", "oniguruma", "name"), [found[1:] for found in FOUND], ids=[found[0] for found in FOUND]
+)
+def test_spellings_are_found_and_other_engines_cut_alike(
+    steps: tuple[str, ...], oniguruma: bool, name: str | None
+) -> None:
     """By the spelling as found, in the engine that it is for, and by the named pattern."""
     assert name_of(*steps, oniguruma=oniguruma) == name
     if name is None:

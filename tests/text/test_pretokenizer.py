@@ -46,18 +46,29 @@ def test_text_is_cut_as_by_a_plain_search(pattern: str, documents: list[str], ot
     assert found == [part for document in documents for part in plain(cutter.pattern, document)]
     assert set(offsets.tolist()) <= set(cuts.tolist()) and cuts.dtype == np.int64
     data = [*(document.encode("utf-8", "surrogatepass") for document in documents), *others]
-    values, offsets = np.frombuffer(b"xyz" + b"".join(data) + b"rest", np.uint8), 3 + np.cumsum([0, *map(len, data)])
+    values, offsets = (
+        np.frombuffer(b"xyz" + b"".join(data) + b"rest", np.uint8),
+        3 + np.cumsum([0, *map(len, data)]),
+    )
     if pattern in PATTERNS:  # by a kernel, to which three bytes of a surrogate are one code point
         want = [part for document in data for part in reference.split(document, pattern)]
     else:
         texts = [document.decode("utf-8", "surrogateescape") for document in data]
-        want = [part.encode("utf-8", "surrogateescape") for text in texts for part in plain(cutter.pattern, text)]
+        want = [
+            part.encode("utf-8", "surrogateescape") for text in texts for part in plain(cutter.pattern, text)
+        ]
     assert cutter.split(values, offsets).tolist() == [3, *(3 + np.cumsum([*map(len, want)])).tolist()]
 
 
 def test_identity_and_errors(monkeypatch: pytest.MonkeyPatch) -> None:
     named, same, other = Pretokenizer("gpt2"), Pretokenizer(NAMED["gpt2"]), Pretokenizer("a+")
-    assert named == same and hash(named) == hash(same) and same.name == "gpt2" and named != other and named != "gpt2"
+    assert (
+        named == same
+        and hash(named) == hash(same)
+        and same.name == "gpt2"
+        and named != other
+        and named != "gpt2"
+    )
     for one in (named, other):
         again = pickle.loads(pickle.dumps(one))
         assert again == one and again.name == one.name and again.state() == one.state()
@@ -78,7 +89,12 @@ NEW = "\U00016ea0"  # a letter since Unicode 17.0
 def test_an_older_version_of_unicode(name: str) -> None:
     """As the newest version cuts a text with another character in the place of a letter that is new."""
     now, then = Pretokenizer(name), Pretokenizer(name, "16.0.0")
-    assert then.unicode == "16.0.0" and then != now and hash(then) == hash(now) and repr(then).endswith("unicode='16.0.0')")
+    assert (
+        then.unicode == "16.0.0"
+        and then != now
+        and hash(then) == hash(now)
+        and repr(then).endswith("unicode='16.0.0')")
+    )
     assert then.kernel == (f"{name}@16.0.0" if name in PATTERNS else None) and then.name == now.name
     for again in (pickle.loads(pickle.dumps(then)), Pretokenizer.from_state(then.state())):
         assert again == then and again.unicode == "16.0.0" and again.kernel == then.kernel
@@ -96,7 +112,13 @@ def test_versions_of_unicode_that_there_are() -> None:
     newest = Pretokenizer("gpt2").unicode
     assert Pretokenizer("gpt2", newest) == Pretokenizer("gpt2")
     assert Pretokenizer("gpt2", "17.0.0") != Pretokenizer("gpt2", "16.0.0")
-    refuses(ValueError, rf"unicode: expected one of {newest}, 17.0.0, 16.0.0, got '9.0'", Pretokenizer, "gpt2", "9.0")
+    refuses(
+        ValueError,
+        rf"unicode: expected one of {newest}, 17.0.0, 16.0.0, got '9.0'",
+        Pretokenizer,
+        "gpt2",
+        "9.0",
+    )
     unknown = Pretokenizer.from_state({"name": "gpt2", "pattern": NAMED["gpt2"], "unicode": "99.0.0"})
     assert unknown == Pretokenizer("gpt2")
 
@@ -112,7 +134,11 @@ def test_random_documents_are_cut_as_by_others(name: str) -> None:
     changed = np.flatnonzero(flags_of_code_points() != flags_of_code_points(VERSION_OF_OTHERS)).tolist()
     known = np.flatnonzero(flags_of_code_points()).tolist()
     for case in range(100):
-        points = [*rng.choices(known, k=30), *rng.choices(changed, k=10), *map(ord, rng.choices("aA1 '\n!s", k=40))]
+        points = [
+            *rng.choices(known, k=30),
+            *rng.choices(changed, k=10),
+            *map(ord, rng.choices("aA1 '\n!s", k=40)),
+        ]
         rng.shuffle(points)
         text = "".join(map(chr, points))
         spans = whole.pre_tokenize_str(text)

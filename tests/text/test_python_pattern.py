@@ -14,7 +14,16 @@ from ubpe_numba.documents.read import code_points
 from ubpe_numba.errors import ModelFormatError
 from ubpe_numba.text.pretokenizer import Pretokenizer, PythonPattern
 
-PATTERNS = [r"\w+|\s+|[^\w\s]+", r"\s*\S+|\s+", r"(\s?\w+|\W)", r"a*|.", r"(?i:[a-b]+)|(?s:.)", r"\w+", "", r"\b"]
+PATTERNS = [
+    r"\w+|\s+|[^\w\s]+",
+    r"\s*\S+|\s+",
+    r"(\s?\w+|\W)",
+    r"a*|.",
+    r"(?i:[a-b]+)|(?s:.)",
+    r"\w+",
+    "",
+    r"\b",
+]
 PATTERNS += [r"[\[ab]+", r"\w*?\b|\s"]
 
 
@@ -53,7 +62,9 @@ def test_bad_patterns(pattern: Any, error: Any, match: str) -> None:
 
 def test_a_pattern_is_a_value_and_kept_in_files(tmp_path: Any) -> None:
     cutter = PythonPattern(r"(\w+|\W)")
-    assert pickle.loads(pickle.dumps(cutter)) == cutter == PythonPattern(r"(\w+|\W)") != PythonPattern(r"\w+|\W")
+    assert (
+        pickle.loads(pickle.dumps(cutter)) == cutter == PythonPattern(r"(\w+|\W)") != PythonPattern(r"\w+|\W")
+    )
     assert hash(cutter) == hash(PythonPattern(r"(\w+|\W)")) and cutter != Pretokenizer(r"(\w+|\W)")
     assert repr(cutter) == r"PythonPattern('(\\w+|\\W)')"
     tok = BPE(30, preprocessing=Preprocessing(pretokenizer=cutter)).fit(["low lower lowest"])

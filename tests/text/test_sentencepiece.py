@@ -9,10 +9,20 @@ from hypothesis import given, strategies as st
 from reference.words import normalized
 from tables import refuses
 
-from ubpe_numba.text.sentencepiece import BYTES, MOST_WORDS, UNKNOWN, WORDS, SentencePieceText, StandIns, read_charsmap
+from ubpe_numba.text.sentencepiece import (
+    BYTES,
+    MOST_WORDS,
+    UNKNOWN,
+    WORDS,
+    SentencePieceText,
+    StandIns,
+    read_charsmap,
+)
 
 TEXT = st.text(st.sampled_from(" abé▁\u3000ﬁ😀\ud800\u0301"), max_size=20)
-RULES = st.dictionaries(st.text("abé\u3000ﬁ😀\u0301", min_size=1, max_size=4), st.text(" aé▁", max_size=4), max_size=6)
+RULES = st.dictionaries(
+    st.text("abé\u3000ﬁ😀\u0301", min_size=1, max_size=4), st.text(" aé▁", max_size=4), max_size=6
+)
 FLAGS = st.fixed_dictionaries({name: st.booleans() for name in ("prefix", "suffix", "remove", "escape")})
 NAMES = {
     "prefix": "add_dummy_prefix", "suffix": "treat_whitespace_as_suffix", "remove": "remove_extra_whitespaces",
@@ -22,8 +32,12 @@ ALL = {"add_dummy_prefix": True, "remove_extra_whitespaces": True, "escape_white
 
 
 @given(TEXT, RULES, st.lists(st.text(" abé▁", min_size=1, max_size=4), max_size=3), FLAGS)
-def test_text_equals_the_reference(text: str, rules: dict[str, str], words: list[str], flags: dict[str, bool]) -> None:
-    step = SentencePieceText(charsmap(rules) if rules else b"", words, **{NAMES[name]: flag for name, flag in flags.items()})
+def test_text_equals_the_reference(
+    text: str, rules: dict[str, str], words: list[str], flags: dict[str, bool]
+) -> None:
+    step = SentencePieceText(
+        charsmap(rules) if rules else b"", words, **{NAMES[name]: flag for name, flag in flags.items()}
+    )
     want, origins = normalized(text, rules, words, **flags)
     assert step(text) == (want, origins)
 
@@ -44,11 +58,16 @@ def test_a_blob_that_is_no_map_is_refused(blob: bytes, message: str) -> None:
     refuses(ValueError, message, read_charsmap, blob)
 
 
-@given(st.lists(st.integers(0, 2**32 - 1), min_size=1, max_size=600), st.binary(max_size=20), st.text(max_size=30))
+@given(
+    st.lists(st.integers(0, 2**32 - 1), min_size=1, max_size=600),
+    st.binary(max_size=20),
+    st.text(max_size=30),
+)
 def test_any_trie_is_searched_within_its_bounds(units: list[int], texts: bytes, text: str) -> None:
     texts = bytes(b & 0x7F for b in texts)
     step = SentencePieceText(
-        struct.pack("<I", 4 * len(units)) + struct.pack(f"<{len(units)}I", *units) + texts, remove_extra_whitespaces=True
+        struct.pack("<I", 4 * len(units)) + struct.pack(f"<{len(units)}I", *units) + texts,
+        remove_extra_whitespaces=True,
     )
     assert len(step(text)[0]) <= 21 * len(text)
 
@@ -60,14 +79,20 @@ def test_a_trie_that_leads_back_to_itself_ends() -> None:
     for b in range(n):
         units[b] = (b << 10) | b | 256  # node 0: index ^ offset is 0 again
     step = SentencePieceText(struct.pack("<I", 4 * n) + struct.pack(f"<{n}I", *units) + b"y\0")
-    assert step("a" * 100_000)[0].count("a") == 100_000  # the unit of the value is a node: no replacement begins there
+    # the unit of the value is a node: no replacement begins there
+    assert step("a" * 100_000)[0].count("a") == 100_000
 
 
 def test_many_documents_of_little_text() -> None:
     step, n = SentencePieceText(b"", **ALL), 1000
     for text in ("", "a", "a b"):
-        found, want = step.run(np.array([ord(c) for c in text * n], np.uint32), np.arange(n + 1) * len(text)), step(text)[0]
-        assert "".join(map(chr, found[0])) == want * n and found[1].tolist() == [len(want) * i for i in range(n + 1)]
+        found, want = (
+            step.run(np.array([ord(c) for c in text * n], np.uint32), np.arange(n + 1) * len(text)),
+            step(text)[0],
+        )
+        assert "".join(map(chr, found[0])) == want * n and found[1].tolist() == [
+            len(want) * i for i in range(n + 1)
+        ]
 
 
 PRIVATE = st.text(st.sampled_from("abé中😀\ud800▁\U00100000\U0010fe41\U0010ff00"), max_size=20)
@@ -93,7 +118,12 @@ def plain(text: str, known: str, words: list[str], by_bytes: bool, fused: bool) 
     return out
 
 
-@given(PRIVATE, st.lists(st.text("abé▁", min_size=1, max_size=3), max_size=3, unique=True), st.booleans(), st.booleans())
+@given(
+    PRIVATE,
+    st.lists(st.text("abé▁", min_size=1, max_size=3), max_size=3, unique=True),
+    st.booleans(),
+    st.booleans(),
+)
 def test_placeholders_equal_a_plain_loop(text: str, words: list[str], by_bytes: bool, fused: bool) -> None:
     step = StandIns("abé", words, by_bytes=by_bytes, fused=fused, unknown="?")
     done, origins = step(text)
@@ -103,8 +133,14 @@ def test_placeholders_equal_a_plain_loop(text: str, words: list[str], by_bytes: 
 
 
 def test_characters_that_stand_for_something_are_refused() -> None:
-    for char, words, by_bytes in (("\U00100000", ["x"], False), ("\U0010fe41", [], True), ("\U0010ff00", [], False)):
-        refuses(ValueError, rf"U\+{ord(char):04X} is reserved", StandIns, "a" + char, words, by_bytes=by_bytes)
+    for char, words, by_bytes in (
+        ("\U00100000", ["x"], False),
+        ("\U0010fe41", [], True),
+        ("\U0010ff00", [], False),
+    ):
+        refuses(
+            ValueError, rf"U\+{ord(char):04X} is reserved", StandIns, "a" + char, words, by_bytes=by_bytes
+        )
     known = "a\U00100001\U0010d592\U0010fe03"  # those that nothing stands for are characters like others
     step = StandIns(known, ["x"], unknown="?")
     assert step(known + "x\U00100000\U0010ff00b")[0] == known + "\U00100000" + "\U0010ff00" * 3

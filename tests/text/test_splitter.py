@@ -29,18 +29,26 @@ STEPS: list[dict[str, Any]] = [
     *({"type": "Metaspace", "replacement": "▁", "prepend_scheme": scheme, "split": split}
       for scheme in ("always", "first", "never") for split in (False, True)),
 ]  # fmt: skip
-TEXT = st.text(st.sampled_from("aAb   \t\n\x1c\x85\xa0é\u0301'-.,!$_+\u20ac«»²½٣12345\u4e2d\u2581\u200d\U0001f469"), max_size=16)
+TEXT = st.text(
+    st.sampled_from("aAb   \t\n\x1c\x85\xa0é\u0301'-.,!$_+\u20ac«»²½٣12345\u4e2d\u2581\u200d\U0001f469"),
+    max_size=16,
+)
 
 
 def theirs(steps: list[dict[str, Any]]) -> Any:
     tokenizers = pytest.importorskip("tokenizers")
     model = {"type": "BPE", "vocab": {"a": 0}, "merges": []}
     step = {"type": "Sequence", "pretokenizers": steps}
-    return tokenizers.Tokenizer.from_str(json.dumps({"version": "1.0", "pre_tokenizer": step, "model": model})).pre_tokenizer
+    return tokenizers.Tokenizer.from_str(
+        json.dumps({"version": "1.0", "pre_tokenizer": step, "model": model})
+    ).pre_tokenizer
 
 
 @example(text="aé 1", steps=[STEPS[-7]])
-@given(text=TEXT, steps=st.lists(st.sampled_from(STEPS), max_size=4) | st.sampled_from(STEPS).map(lambda step: [step]))
+@given(
+    text=TEXT,
+    steps=st.lists(st.sampled_from(STEPS), max_size=4) | st.sampled_from(STEPS).map(lambda step: [step]),
+)
 def test_sequences_as_the_package_tokenizers(text: str, steps: list[dict[str, Any]]) -> None:
     kinds = [step["type"] for step in steps]
     if "ByteLevel" in kinds and {"ByteLevel", "Metaspace"} & {*kinds[kinds.index("ByteLevel") + 1 :]}:
@@ -58,7 +66,11 @@ def check(mine: Splitter, text: str) -> None:
     traced = mine.traced(text)
     assert [piece for piece, _ in traced] == pieces
     for piece, origins in traced:
-        assert len(origins) == len(piece) and all(0 <= i < len(text) for i in origins) and origins == sorted(origins)
+        assert (
+            len(origins) == len(piece)
+            and all(0 <= i < len(text) for i in origins)
+            and origins == sorted(origins)
+        )
     data = np.frombuffer(text.encode(), np.uint8)
     values, _, segments, came = split_text(mine, data, np.array([0, data.size]), np.array([True]), True)
     parts = [bytes_of(piece) if mine.bytewise else piece.encode() for piece in pieces]
@@ -77,7 +89,10 @@ def test_texts_after_the_first_do_not_begin_a_document() -> None:
 
 def test_every_character_is_of_the_unicode_of_the_package() -> None:
     chars = [*map(chr, range(0xD800)), *map(chr, range(0xE000, 0x32000))]
-    digits, delimiter = {"type": "Digits", "individual_digits": True}, {"type": "CharDelimiterSplit", "delimiter": "\U00016ea0"}
+    digits, delimiter = (
+        {"type": "Digits", "individual_digits": True},
+        {"type": "CharDelimiterSplit", "delimiter": "\U00016ea0"},
+    )
     for step in (digits, delimiter, {"type": "Whitespace"}, {"type": "WhitespaceSplit"}):
         split, mine = theirs([step]).pre_tokenize_str, Splitter(step)
         for i in range(0, len(chars), 256):
@@ -121,27 +136,40 @@ def test_hostile_states(state: Any, message: str) -> None:
 
 def test_published_patterns_are_cut_by_kernels_or_regex() -> None:
     for name in NAMED:
-        steps = [{"type": "Split", "pattern": {"Regex": step}, "behavior": "Isolated"} for step in published_steps(name)]
-        assert Splitter([*steps, {"type": "ByteLevel", "add_prefix_space": False, "use_regex": False}]).cutters is not None
+        steps = [
+            {"type": "Split", "pattern": {"Regex": step}, "behavior": "Isolated"}
+            for step in published_steps(name)
+        ]
+        assert (
+            Splitter([*steps, {"type": "ByteLevel", "add_prefix_space": False, "use_regex": False}]).cutters
+            is not None
+        )
 
 
 def test_a_pattern_that_does_not_end_is_named() -> None:
     """By the package tokenizers, whose engine gives up."""
     pytest.importorskip("tokenizers")
     step = {"type": "Split", "pattern": {"Regex": "(?:a|aa)+b"}, "behavior": "MergedWithNext"}
-    with pytest.raises(ValueError, match=r"pre_tokenizer: Split: '.*' takes too long on 'a{16}\.{3}, 5000 characters"):
+    with pytest.raises(
+        ValueError, match=r"pre_tokenizer: Split: '.*' takes too long on 'a{16}\.{3}, 5000 characters"
+    ):
         Splitter(step).pieces("a" * 5000)
 
 
 ILL = st.lists(st.one_of(TEXT.map(str.encode), st.binary(max_size=3)), max_size=5).map(b"".join)
 
 
-@given(data=ILL, steps=st.lists(st.sampled_from([step for step in STEPS if step["type"] != "ByteLevel"]), max_size=3))
+@given(
+    data=ILL,
+    steps=st.lists(st.sampled_from([step for step in STEPS if step["type"] != "ByteLevel"]), max_size=3),
+)
 def test_ill_formed_bytes_are_characters_without_a_class(data: bytes, steps: list[dict[str, Any]]) -> None:
     """As another text without any, whose characters U+10FFFF stand for them."""
     pytest.importorskip("tokenizers")
     text = data.decode("utf-8", "surrogateescape").replace("\U0010ffff", "")
     plain = re.sub("[\udc80-\udcff]", "\U0010ffff", text)
     mine = Splitter(steps)
-    assert [re.sub("[\udc80-\udcff]", "\U0010ffff", piece) for piece in mine.pieces(text)] == mine.pieces(plain)
+    assert [re.sub("[\udc80-\udcff]", "\U0010ffff", piece) for piece in mine.pieces(text)] == mine.pieces(
+        plain
+    )
     assert [came for _, came in mine.traced(text)] == [came for _, came in mine.traced(plain)]

@@ -15,7 +15,11 @@ from ubpe_numba.vocabulary.preprocessing import SHORT
 
 def test_eight_threads_share_a_tokenizer(cls: Any) -> None:
     """From the first use on, when all threads make the encoder at once."""
-    tok, want, start = fitted(cls, TEXT, None), fitted(cls, TEXT, None).encode_batch(TEXT).to_lists(), threading.Barrier(8)
+    tok, want, start = (
+        fitted(cls, TEXT, None),
+        fitted(cls, TEXT, None).encode_batch(TEXT).to_lists(),
+        threading.Barrier(8),
+    )
 
     def work(_: int) -> None:
         start.wait(60)
@@ -44,8 +48,14 @@ def test_parameters_are_stored_and_set_unchanged(cls: Any) -> None:
             assert tok.get_params() == {**default, name: odd} and tok.get_params(deep=False)[name] is odd
     params = {name: PARAMS[name] for name in default}
     tok = cls()
-    assert tok.set_params(**params) is tok and tok.get_params() == params and tok.set_params().get_params() == params
-    refuses(ValueError, rf"luck: not a parameter of {cls.__name__}; there are n_tokens", tok.set_params, luck=7)
+    assert (
+        tok.set_params(**params) is tok
+        and tok.get_params() == params
+        and tok.set_params().get_params() == params
+    )
+    refuses(
+        ValueError, rf"luck: not a parameter of {cls.__name__}; there are n_tokens", tok.set_params, luck=7
+    )
     assert tok.get_params() == params
 
 
@@ -62,7 +72,11 @@ def test_repr_shows_parameters_and_size(cls: Any, tmp_path: pathlib.Path) -> Non
     shown = [["a" * 99], np.zeros(99), [0] * 9, (0,) * 9, dict.fromkeys(range(7)), [[[[[1]]]]]]
     assert [len(SHORT.repr(value)) for value in shown] == [62, 80, 29, 29, 59, 13]
     cut = Preprocessing(pretokenizer="gpt2", encoding="utf-8")
-    tok = cls(300, preprocessing=cut, alphabet=bytes(range(256))).fit(["low lower lowest"] * 2, progress=False)
+    tok = cls(300, preprocessing=cut, alphabet=bytes(range(256))).fit(
+        ["low lower lowest"] * 2, progress=False
+    )
     tok.save(tmp_path / "model.npz")
-    text = f"{cls.__name__}(n_tokens=300, preprocessing=Preprocessing(pretokenizer='gpt2', encoding='utf-8')): "
+    text = (
+        f"{cls.__name__}(n_tokens=300, preprocessing=Preprocessing(pretokenizer='gpt2', encoding='utf-8')): "
+    )
     assert repr(tok) == repr(cls.load(tmp_path / "model.npz")) == f"{text}{len(tok._model.vocabulary)} tokens"

@@ -45,8 +45,16 @@ def test_from_merges_by_hand() -> None:
     assert BPE.from_merges([[0, 1]], b"xy", n_threads=2).decode([2, 2]) == b"xyxy"
     assert UBPEClassic.from_merges([[0, 1]], "ab", n_candidates=3).n_candidates == 3
     refuses(UnknownSymbolError, "symbol 'c' is not in the alphabet of 2 symbols", tok.encode, "abc")
-    refuses(ModelFormatError, "weights: expected 1 values", BPE.from_merges, [[0, 1]], "ab", weights=[1.0, 2.0])
-    refuses(TypeError, "alphabet: expected a size, a sequence or a mapping, got None", BPE.from_merges, [[0, 1]], None)
+    refuses(
+        ModelFormatError, "weights: expected 1 values", BPE.from_merges, [[0, 1]], "ab", weights=[1.0, 2.0]
+    )
+    refuses(
+        TypeError,
+        "alphabet: expected a size, a sequence or a mapping, got None",
+        BPE.from_merges,
+        [[0, 1]],
+        None,
+    )
 
 
 def test_the_largest_number_of_tokens_is_saved_and_larger_ones_are_refused(tmp_path: pathlib.Path) -> None:

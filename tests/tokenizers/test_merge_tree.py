@@ -56,4 +56,6 @@ def test_what_is_no_integer_is_named(bad: Any) -> None:
     for ask in (vocabulary.parents, vocabulary.tree, vocabulary.__getitem__):
         refuses(TypeError, "token: expected an integer, got", ask, bad)
     refuses(TypeError, "depth: expected an integer, got", vocabulary.tree, 2, bad)
-    assert vocabulary.parents(np.uint8(2)) == (0, 1) and vocabulary.tree(np.int64(2), np.int8(0)).tokens.tolist() == [2]
+    assert vocabulary.parents(np.uint8(2)) == (0, 1) and vocabulary.tree(
+        np.int64(2), np.int8(0)
+    ).tokens.tolist() == [2]

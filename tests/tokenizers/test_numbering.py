@@ -50,23 +50,38 @@ def own() -> dict[str, Any]:
     made: dict[str, Any] = {}
     for name, special in SPECIALS.items():
         words = Preprocessing("gpt2", encoding="utf-8", **special)
-        made[f"bytes {name}"] = lambda words=words: fit(BPE, TEXT, 300, alphabet=bytes(range(256)), preprocessing=words)
-        made[f"str {name}"] = lambda special=special: fit(BPE, TEXT, 60, preprocessing=Preprocessing(**special))
+        made[f"bytes {name}"] = lambda words=words: fit(
+            BPE, TEXT, 300, alphabet=bytes(range(256)), preprocessing=words
+        )
+        made[f"str {name}"] = lambda special=special: fit(
+            BPE, TEXT, 60, preprocessing=Preprocessing(**special)
+        )
     first = Preprocessing("gpt2", encoding="utf-8", **SPECIALS["first"])
     made["UBPE"] = lambda: fit(UBPE, TEXT, 300, alphabet=bytes(range(256)), preprocessing=first)
     made["UBPEClassic"] = lambda: fit(UBPEClassic, TEXT, 60, preprocessing=Preprocessing(**SPECIALS["gaps"]))
     made["int"] = lambda: fit(BPE, [[5, 7, 5, 7, -1, 5, 7, 2**40], [7, 5, 7]], 9)
     ints = Preprocessing(special_tokens=[[1, 1], [2, 9]], special_first=True)
-    made["int first"] = lambda: fit(UBPE, [[0, 1, 2, 0, 1, 2, 3]] * 3, 12, preprocessing=ints, objective="shortest")
+    made["int first"] = lambda: fit(
+        UBPE, [[0, 1, 2, 0, 1, 2, 3]] * 3, 12, preprocessing=ints, objective="shortest"
+    )
     made["folded"] = lambda: fit(BPE, ["ACacAC"], 8, alphabet={"A": 0, "a": 0, "C": 1, "c": 1})
-    made["flat"] = lambda: fit(UBPE, FLAT, 290, objective="shortest", alphabet=256).refine(FLAT, progress=False)
+    made["flat"] = lambda: fit(UBPE, FLAT, 290, objective="shortest", alphabet=256).refine(
+        FLAT, progress=False
+    )
     made["likely"] = lambda: made["UBPE"]().reweight(TEXT)
     return made
 
 
 def foreign() -> dict[str, Any]:
     text = BPE.for_text(300, pretokenizer="gpt2", special_tokens=WORDS).fit(TEXT, progress=False)
-    pieces = [("<unk>", 0.0, 2), ("▁", -1.0, 1), ("a", -1.0, 1), ("b", -1.2, 1), ("ab", -1.1, 1), ("▁ab", -1.3, 1)]
+    pieces = [
+        ("<unk>", 0.0, 2),
+        ("▁", -1.0, 1),
+        ("a", -1.0, 1),
+        ("b", -1.2, 1),
+        ("ab", -1.1, 1),
+        ("▁ab", -1.3, 1),
+    ]
     return {
         "tokenizer.json": lambda: load(renumbered(text)),
         "bytes of characters": lambda: load(with_bytes()),
@@ -96,7 +111,10 @@ def test_every_number_of_a_token_is_its_id(name: str) -> None:
     tok = MAKE[name]()
     v, vocab = tok.vocabulary, tok.get_vocab()
     assert tok.vocabulary is v and len(v) == tok.vocab_size == v.offsets.size - 1
-    assert "_made_vocabulary" not in tok.__getstate__() and pickle.loads(pickle.dumps(tok)).vocabulary.special == v.special
+    assert (
+        "_made_vocabulary" not in tok.__getstate__()
+        and pickle.loads(pickle.dumps(tok)).vocabulary.special == v.special
+    )
     have = [i for i in range(len(v)) if tok.id_to_token(i) is not None]
     starts = tok._model.segmenter.restores  # the beginning of a text is changed
     before = next(i for i in have if i != v.special.get("<unk>") and len(v[i]))
@@ -116,7 +134,9 @@ def test_every_number_of_a_token_is_its_id(name: str) -> None:
         assert i in have and tok.token_to_id(word) == i
     for word, i in v.special.items():
         assert i in vocab.values()
-        assert np.array_equal(v[i], word.encode() if isinstance(v[i], bytes) and isinstance(word, str) else word)
+        assert np.array_equal(
+            v[i], word.encode() if isinstance(v[i], bytes) and isinstance(word, str) else word
+        )
     for symbol, i in zip(tok._model.alphabet.symbols, v.symbol_ids.tolist(), strict=True):
         if i >= 0 and tok._model.segmenter.decoding is None and not starts:
             assert np.array_equal(v[i], tok._model.alphabet.output(np.array([symbol])))
@@ -140,7 +160,9 @@ def test_positions_and_counts_are_by_id(name: str) -> None:
     tok = MAKE[name]()
     v = tok.vocabulary
     kind = tok._model.alphabet.kind
-    docs: list[Any] = [[5, 7, 5], [7]] if name == "int" else [[0, 1, 2, 0, 1], [3]] if kind == "int" else ["abab", "ab"]
+    docs: list[Any] = (
+        [[5, 7, 5], [7]] if name == "int" else [[0, 1, 2, 0, 1], [3]] if kind == "int" else ["abab", "ab"]
+    )
     if name == "folded":
         docs = ["ACAC", "CA"]
     known = {int(i) for i in v.symbol_ids}
@@ -149,7 +171,9 @@ def test_positions_and_counts_are_by_id(name: str) -> None:
     ids = tok.encode_batch(docs)
     spans, usage, index = tok.spans(docs), tok.usage(docs), tok.index(ids)
     assert spans.ids.tolist() == ids.values.tolist()
-    assert usage.counts.tolist() == index.counts.tolist() == np.bincount(ids.values, minlength=len(v)).tolist()
+    assert (
+        usage.counts.tolist() == index.counts.tolist() == np.bincount(ids.values, minlength=len(v)).tolist()
+    )
     for i in set(ids.values.tolist()):
         found = index[i]
         assert {ids[d][p] for d, p in zip(found.documents, found.places, strict=True)} == {i}
@@ -159,7 +183,9 @@ def test_positions_and_counts_are_by_id(name: str) -> None:
 def test_rows_of_statistics_follow_their_tokens() -> None:
     """Those of special tokens first are those without, moved."""
     last = BPE(40).fit(TEXT, progress=False)
-    first = BPE(40, preprocessing=Preprocessing(special_tokens=WORDS, special_first=True)).fit(TEXT, progress=False)
+    first = BPE(40, preprocessing=Preprocessing(special_tokens=WORDS, special_first=True)).fit(
+        TEXT, progress=False
+    )
     for name in ("weights", "counts", "document_frequencies", "occurrences", "lengths"):
         a, b = getattr(last.vocabulary, name), getattr(first.vocabulary, name)
         assert b[2:].tolist() == a.tolist() and (name == "lengths" or not b[:2].any())

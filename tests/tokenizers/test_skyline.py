@@ -22,7 +22,10 @@ def reference(tok: Tokenizer, ids: list[int], birth: dict[int, int]) -> list[tup
             parts, n = v.parents(token), int(v.lengths[token])
             found.append((begin, begin + n, birth.get(token, v.n_alphabet), absorbed, token))
             if parts is not None:
-                queue += [(begin, parts[0], birth[token]), (begin + int(v.lengths[parts[0]]), parts[1], birth[token])]
+                queue += [
+                    (begin, parts[0], birth[token]),
+                    (begin + int(v.lengths[parts[0]]), parts[1], birth[token]),
+                ]
         start += int(v.lengths[i])
     return found
 
@@ -30,13 +33,19 @@ def reference(tok: Tokenizer, ids: list[int], birth: dict[int, int]) -> list[tup
 PLAIN: dict[str, Any] = {
     "integers": lambda docs: BPE(40, alphabet=6).fit(docs),
     "by rank of all": lambda docs: UBPE(40, 6, objective="shortest").fit(docs).with_objective("rank"),
-    "mirrored": lambda docs: BPE(40, alphabet=6, preprocessing=Preprocessing(mirror={0: 1, 2: 3, 4: 5})).fit(docs),
+    "mirrored": lambda docs: BPE(40, alphabet=6, preprocessing=Preprocessing(mirror={0: 1, 2: 3, 4: 5})).fit(
+        docs
+    ),
     "frames": lambda docs: BPE(40, alphabet=6).fit(docs, frame=3),
 }
 
 
 @each("name", list(PLAIN))
-@given(docs=st.lists(st.lists(st.integers(0, 5), max_size=40) | st.integers(0, 40).map(lambda n: [0, 1] * n), min_size=1))
+@given(
+    docs=st.lists(
+        st.lists(st.integers(0, 5), max_size=40) | st.integers(0, 40).map(lambda n: [0, 1] * n), min_size=1
+    )
+)
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_every_size_is_there_and_blocks_are_those_of_the_reference(name: str, docs: list[list[int]]) -> None:
     tok, doc = PLAIN[name]([*docs, [0, 1, 2, 0, 1, 2, 3, 4, 5]]), docs[0]
@@ -44,7 +53,9 @@ def test_every_size_is_there_and_blocks_are_those_of_the_reference(name: str, do
     blocks = skyline(tok, ids)
     n, v = tok.vocabulary.n_alphabet, tok.vocabulary
     mirror = range(len(v)) if v.mirror is None else v.mirror.tolist()
-    assert blocks.tolist() == reference(tok, ids.tolist(), {t: max(t, mirror[t]) + 1 for t in range(n, len(v))})
+    assert blocks.tolist() == reference(
+        tok, ids.tolist(), {t: max(t, mirror[t]) + 1 for t in range(n, len(v))}
+    )
     for size in range(n, len(v) + 1):
         there = np.sort(blocks[(blocks["born"] <= size) & (size < blocks["absorbed"])], order="start")
         assert there["token"].tolist() == tok.truncate(size).encode(doc).tolist()
@@ -60,7 +71,10 @@ def test_text_with_special_tokens_and_ids_of_its_own() -> None:
     assert whole["token"].tolist() == ids.tolist() and whole["stop"].tolist()[-1] == len("the bat<end>that")
     for size in (256, 258, 261):
         there = np.sort(blocks[(blocks["born"] <= size) & (size < blocks["absorbed"])], order="start")
-        assert there["token"].tolist() == tok.truncate(size).encode("the bat<end>that", allowed_special="all").tolist()
+        assert (
+            there["token"].tolist()
+            == tok.truncate(size).encode("the bat<end>that", allowed_special="all").tolist()
+        )
     assert skyline(tok, []).size == 0
 
 

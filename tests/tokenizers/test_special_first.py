@@ -30,7 +30,9 @@ def test_special_tokens_stay_first_when_truncated(cls: Any, by: str, known: Any)
     words = Preprocessing(special_tokens=NAMES, known_words=known)
     plain = cls(**{**tok.get_params(), "preprocessing": words}).fit(DNA, progress=False)
     assert short._model.vocabulary == plain.truncate(12, by)._model.vocabulary
-    behind = {} if known is None else {"ACGT": len(short._model.vocabulary) + 5 if isinstance(known, list) else 90}
+    behind = (
+        {} if known is None else {"ACGT": len(short._model.vocabulary) + 5 if isinstance(known, list) else 90}
+    )
     assert short.vocabulary.special == {name: i for i, name in enumerate(NAMES)} | behind
     assert short.decode(ids_of(short)) == TEXT
     if by == "creation":
@@ -41,6 +43,7 @@ def test_special_tokens_stay_first_when_truncated(cls: Any, by: str, known: Any)
 def test_what_cannot_be_meant() -> None:
     with pytest.raises(ValueError, match="special_first: special_tokens is a mapping"):
         BPE(20, preprocessing=Preprocessing(special_tokens={"[UNK]": 50}, special_first=True)).fit(DNA)
-    plain = BPE(20, preprocessing=Preprocessing(special_first=True)).fit(DNA, progress=False)  # there are none
+    # there are none
+    plain = BPE(20, preprocessing=Preprocessing(special_first=True)).fit(DNA, progress=False)
     assert plain.fingerprint == BPE(20).fit(DNA, progress=False).fingerprint
     assert np.array_equal(plain.encode("ACGT"), BPE(20).fit(DNA, progress=False).encode("ACGT"))

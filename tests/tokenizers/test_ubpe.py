@@ -33,17 +33,24 @@ def test_samples_and_boundaries_follow_the_probabilities_of_segmentations() -> N
     ids, starts = tok.encode("abab", sample=0.2, seed=0, return_offsets=True)
     assert tok.decode(ids) == "abab" and starts.tolist() == [0, 2, 3]
     assert boundary_probabilities(tok, "").tolist() == [] and tok.encode("", sample=1.0).tolist() == []
-    cut = UBPE(6, 1, objective="likelihood", preprocessing=Preprocessing(break_tokens=["c"])).fit([*DOCS, "c"], progress=False)
+    cut = UBPE(6, 1, objective="likelihood", preprocessing=Preprocessing(break_tokens=["c"])).fit(
+        [*DOCS, "c"], progress=False
+    )
     parts = [boundary_probabilities(cut, part) for part in ("abb", "c", "ab")]  # between which no token lies
     assert boundary_probabilities(cut, "abbcab").tolist() == pytest.approx(np.concatenate(parts).tolist())
 
 
 def test_every_objective_is_sampled_additive_ones_by_their_weights() -> None:
     tok = UBPE(5, 1, objective=[0.0, 0.0, 1.0, -40.0]).fit(DOCS, progress=False)
-    assert set(map(tuple, tok.encode_batch(["abba"] * 500, sample=1.0).to_lists())) == {(2, 1, 0), (0, 1, 1, 0)}
+    assert set(map(tuple, tok.encode_batch(["abba"] * 500, sample=1.0).to_lists())) == {
+        (2, 1, 0),
+        (0, 1, 1, 0),
+    }
     assert tok.encode("abba", sample=0.001, seed=5).size >= 2
     text = UBPE.for_text(265, pretokenizer="gpt2").fit(["low lower lowest"] * 3, progress=False)
-    refuses(ValueError, "boundary_probabilities: a tokenizer with a pattern", boundary_probabilities, text, "low")
+    refuses(
+        ValueError, "boundary_probabilities: a tokenizer with a pattern", boundary_probabilities, text, "low"
+    )
     for objective in ("tfidf", "shortest", "likelihood"):
         text.set_params(objective=objective)
         for seed in range(5):

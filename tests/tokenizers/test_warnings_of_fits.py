@@ -25,7 +25,9 @@ def told(call: Callable[[], object]) -> list[str]:
 
 @each("docs", [[], (), Ragged.from_lists([]), [""], [[], []]])
 def test_no_documents(cls: Any, docs: Any) -> None:
-    assert told(lambda: cls(300).fit(docs)) == ["docs: there are no documents that hold symbols, so nothing is learned"]
+    assert told(lambda: cls(300).fit(docs)) == [
+        "docs: there are no documents that hold symbols, so nothing is learned"
+    ]
     refuses(ValueError, "the iterator gave no document", lambda: cls(300).fit(iter([])))
 
 
@@ -33,25 +35,44 @@ def test_the_name_of_a_file(tmp_path: pathlib.Path) -> None:
     path, other = str(tmp_path / "corpus.txt"), str(tmp_path / "more.txt")
     for name in (path, other):
         pathlib.Path(name).write_text("low lower lowest")
-    expected = [f"docs: {path!r} is taken for a text to learn from, and there is a file of this name: read it first"]
+    expected = [
+        f"docs: {path!r} is taken for a text to learn from, and there is a file of this name: read it first"
+    ]
     for docs in (path, [path], [path, other], (path, other)):
         assert told(lambda docs=docs: BPE(300).fit(docs)) == expected  # type: ignore[misc]
-    for docs in (f"{path}x", [path, "a text"], [path.encode()], "a\0b", "x" * 10_000, str(tmp_path), "low lower"):
+    for docs in (
+        f"{path}x",
+        [path, "a text"],
+        [path.encode()],
+        "a\0b",
+        "x" * 10_000,
+        str(tmp_path),
+        "low lower",
+    ):
         assert told(lambda docs=docs: BPE(300).fit(docs)) == []  # type: ignore[misc]
 
 
 def test_a_fit_that_ends_far_below(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO, "ubpe_numba")
     end = "the fit ended at 10 tokens of {}, alphabet included: no pair is left that occurs 2 times or more"
-    assert told(lambda: BPE(5000).fit(DOCS)) == [f"n_tokens: {end.format(5000)}; are these the documents that were meant?"]
+    assert told(lambda: BPE(5000).fit(DOCS)) == [
+        f"n_tokens: {end.format(5000)}; are these the documents that were meant?"
+    ]
     assert end.format(5000) in caplog.text
     caplog.clear()
-    assert told(lambda: BPE().fit(DOCS)) == told(lambda: BPE(300).fit(DOCS)) == []  # nothing asked for; a trial
+    # nothing asked for; a trial
+    assert told(lambda: BPE().fit(DOCS)) == told(lambda: BPE(300).fit(DOCS)) == []
     assert end.format(4096) in caplog.text and end.format(300) in caplog.text
     caplog.clear()
-    assert told(lambda: BPE(None).fit(DOCS)) == told(lambda: BPE(6).fit(DOCS)) == [] and "ended" not in caplog.text
+    assert (
+        told(lambda: BPE(None).fit(DOCS)) == told(lambda: BPE(6).fit(DOCS)) == []
+        and "ended" not in caplog.text
+    )
     found = told(lambda: BPE(5000, rules=FitRules(max_token_length=2), alphabet=9).fit(DOCS))
-    assert len(found) == 1 and "occurs 2 times or more and makes a token of at most 2 symbols; are these" in found[0]
+    assert (
+        len(found) == 1
+        and "occurs 2 times or more and makes a token of at most 2 symbols; are these" in found[0]
+    )
 
 
 def test_continued_far_below() -> None:

@@ -18,10 +18,16 @@ def test_ids_are_those_of_a_tokenizer_with_that_objective(cls: Any, objective: s
     """The vocabulary of pairs, taken over by way of a file, encodes the same."""
     tok = cls(9, alphabet=3).fit(DOCS, progress=False)
     other = tok.with_objective(objective)
-    assert type(other) is UBPE and other.objective == objective and other._model.vocabulary is tok._model.vocabulary
+    assert (
+        type(other) is UBPE
+        and other.objective == objective
+        and other._model.vocabulary is tok._model.vocabulary
+    )
     expected = UBPE(9, alphabet=3, objective=objective)
     expected._adopt(tok._model)
-    assert other.encode_batch(DOCS) == expected.encode_batch(DOCS) and other.fingerprint == expected.fingerprint
+    assert (
+        other.encode_batch(DOCS) == expected.encode_batch(DOCS) and other.fingerprint == expected.fingerprint
+    )
     assert other.history_ is tok.history_ and np.array_equal(
         other.history_.compression(other._model.vocabulary.n_alphabet)[1],
         tok.history_.compression(tok._model.vocabulary.n_alphabet)[1],
@@ -39,9 +45,13 @@ def test_by_rank(cls: Any, made: type) -> None:
 
 
 def test_text_is_cut_as_before() -> None:
-    tok = BPE.for_text(264, pretokenizer="gpt2", special_tokens=["<e>"], normalizer="Lowercase").fit(["low lower lowest"])
+    tok = BPE.for_text(264, pretokenizer="gpt2", special_tokens=["<e>"], normalizer="Lowercase").fit(
+        ["low lower lowest"]
+    )
     other = tok.with_objective("shortest")
-    assert other.vocabulary.special == tok.vocabulary.special and other._model.segmenter is tok._model.segmenter
+    assert (
+        other.vocabulary.special == tok.vocabulary.special and other._model.segmenter is tok._model.segmenter
+    )
     assert other.decode(other.encode("LOWER<e>", allowed_special="all")) == "lower<e>"
 
 

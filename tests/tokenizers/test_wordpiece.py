@@ -45,7 +45,9 @@ def test_ids_equal_those_of_tokenizers_on_berts_vocabulary() -> None:
     ends = [np.cumsum([0, *map(len, document)]) for document in words]
     numbers = [np.searchsorted(at, begin, "right") - 1 for at, begin in zip(ends, starts, strict=True)]
     assert [part.tolist() for part in numbers] == [found.word_ids for found in theirs]
-    assert tok.decode_batch(ids[-999:]) == [peer.decode(found.ids, skip_special_tokens=False) for found in theirs[-999:]]
+    assert tok.decode_batch(ids[-999:]) == [
+        peer.decode(found.ids, skip_special_tokens=False) for found in theirs[-999:]
+    ]
 
 
 TEXTS = ["Unable [X] un,affable", "", "[X]", "able \u00dcn"]
@@ -62,18 +64,35 @@ def test_what_other_tokenizers_can() -> None:
     ids, spans = tok.encode_batch(TEXTS, return_offsets="spans", **every)
     assert ids == tok.encode_batch(TEXTS, **every) and ids.to_lists() == [[1, 3, 9, 1, 5, 0], [], [9], [0, 1]]
     assert spans.tolist() == [[0, 2], [2, 6], [7, 10], [11, 13], [13, 14], [14, 21], [0, 3], [0, 4], [5, 7]]
-    assert tok.encode_batch(TEXTS, return_offsets="spans", units="bytes", **every)[1].tolist() == [*spans.tolist()[:-1], [5, 8]]
+    assert tok.encode_batch(TEXTS, return_offsets="spans", units="bytes", **every)[1].tolist() == [
+        *spans.tolist()[:-1],
+        [5, 8],
+    ]
     assert tok.encode(["un", "unable"], return_offsets="spans")[1].tolist() == [[0, 2], [2, 4], [4, 8]]
     found = tok.spans(TEXTS, **every)
-    assert found.ids.tolist() == ids.values.tolist() and (found.starts + found.lengths).tolist() == spans[:, 1].tolist()
-    assert tok.usage(TEXTS, **every).counts.tolist() == tok.usage(ids=ids).counts.tolist() == [2, 3, 0, 1, 0, 1, 0, 0, 0, 2]
+    assert (
+        found.ids.tolist() == ids.values.tolist()
+        and (found.starts + found.lengths).tolist() == spans[:, 1].tolist()
+    )
+    assert (
+        tok.usage(TEXTS, **every).counts.tolist()
+        == tok.usage(ids=ids).counts.tolist()
+        == [2, 3, 0, 1, 0, 1, 0, 0, 0, 2]
+    )
     assert tok.index(ids)[3].documents.tolist() == [0]
     assert [i.tolist() for i in tok.encode_iter(iter(TEXTS), batch=9, **every)] == ids.to_lists()
-    assert list(tok.decode_iter(iter(ids))) == tok.decode_batch(ids) == ["unable [X] un , [UNK]", "", "[X]", "[UNK] un"]
+    assert (
+        list(tok.decode_iter(iter(ids)))
+        == tok.decode_batch(ids)
+        == ["unable [X] un , [UNK]", "", "[X]", "[UNK] un"]
+    )
     stream = tok.decode_stream()
     assert "".join(stream.push(i) for i in ids[0]) == tok.decode(ids[0])
     assert tok.decode([9, 1, -1, 3], skip=-1, skip_special_tokens=True) == "unable"
-    assert tok(TEXTS[:1], allowed_special="all", return_offsets=True)["offset_mapping"][0].tolist() == spans[:6].tolist()
+    assert (
+        tok(TEXTS[:1], allowed_special="all", return_offsets=True)["offset_mapping"][0].tolist()
+        == spans[:6].tolist()
+    )
     refuses(SpecialTokenError, "document 2, position 0", tok.encode_batch, ["un", "", "[X]"])
     refuses(SpecialTokenError, "document 1, position 2", tok.encode_batch, [["un"], ["un", "[X]"]])
     assert tok.encode("[X]", disallowed_special="none").tolist() == [0, 0, 0]
@@ -85,7 +104,9 @@ def test_arguments_by_name() -> None:
     other = WordPiece(**tok.get_params())
     assert other == tok and hash(other) == hash(tok) and pickle.dumps(other) == pickle.dumps(tok)
     assert other.fingerprint == tok.fingerprint and tok.vocab_size == 10
-    assert other.set_params(longest=1) is other and other != tok and other.encode("un able").tolist() == [0, 0]
+    assert (
+        other.set_params(longest=1) is other and other != tok and other.encode("un able").tolist() == [0, 0]
+    )
     tok.usage(TEXTS, disallowed_special="none")
     assert pickle.dumps(pickle.loads(pickle.dumps(tok))) == pickle.dumps(tok) == pickle.dumps(cutting())
     refuses(ValueError, "n_tokens: not a parameter of WordPiece", tok.set_params, n_tokens=3)
@@ -95,7 +116,12 @@ def test_surrogates_are_kept_where_files_can_hold_them(tmp_path: pathlib.Path) -
     tok = WordPiece(["[UNK]", "\ud800", "\udc80\ud800"], longest=10**30)
     tok.save(tmp_path / "model.json")
     assert WordPiece.load(tmp_path / "model.json").pieces == tok.pieces
-    refuses(ValueError, "surrogates in pairs would be read", WordPiece(["[UNK]", "\ud800\udc80"]).save, tmp_path / "m.json")
+    refuses(
+        ValueError,
+        "surrogates in pairs would be read",
+        WordPiece(["[UNK]", "\ud800\udc80"]).save,
+        tmp_path / "m.json",
+    )
 
 
 @each(("change", "match"), [
@@ -126,9 +152,17 @@ def test_other_files_are_refused(tmp_path: pathlib.Path, change: Any, match: str
 
 def test_files_of_other_kinds(tmp_path: pathlib.Path) -> None:
     WordPiece(SMALL).save(tmp_path / "model.json")
-    refuses(ModelFormatError, "a WordPiece, not a BPE: use WordPiece.load", lambda: BPE.load(tmp_path / "model.json"))
+    refuses(
+        ModelFormatError,
+        "a WordPiece, not a BPE: use WordPiece.load",
+        lambda: BPE.load(tmp_path / "model.json"),
+    )
     assert load(tmp_path / "model.json").encode(["unable"]).tolist() == [1, 3]
-    refuses(ValueError, "expected a name that ends in .json or .npz", lambda: WordPiece(SMALL).save(tmp_path / "vocab.txt"))
+    refuses(
+        ValueError,
+        "expected a name that ends in .json or .npz",
+        lambda: WordPiece(SMALL).save(tmp_path / "vocab.txt"),
+    )
     tok = WordPiece.load(BERT)
     export(tok, "vocab.txt", tmp_path / "vocab.txt")
     assert (tmp_path / "vocab.txt").read_bytes() == BERT.read_bytes()
@@ -159,28 +193,53 @@ def test_bad_arguments_are_refused(arguments: dict[str, Any], error: type[Except
 
 def test_words_that_are_none_are_refused() -> None:
     tok: Any = WordPiece(["[UNK]", "a"])
-    assert tok.encode([]).tolist() == [] and tok.encode(["", "a"]).tolist() == [1] and tok.encode_batch([]).to_lists() == []
+    assert (
+        tok.encode([]).tolist() == []
+        and tok.encode(["", "a"]).tolist() == [1]
+        and tok.encode_batch([]).to_lists() == []
+    )
     assert tok.encode(np.array(["a", "b"])).tolist() == [1, 0]  # of numpy.str_
     for call, match in (
-        (lambda: tok.encode("a b"), "^doc: expected words, got str; cut it first, for example with str.split"),
+        (
+            lambda: tok.encode("a b"),
+            "^doc: expected words, got str; cut it first, for example with str.split",
+        ),
         (lambda: tok.encode(b"a b"), "^doc: expected words, got bytes$"),
         (lambda: tok.encode(7), r"^doc: expected words, got 7 \(int\)"),
         (lambda: tok.encode(["a", ["a"]]), "^doc, position 1: expected str, got list"),
         (lambda: tok.encode([b"a"]), "^doc, position 0: expected str, got bytes"),
-        (lambda: tok.encode_batch([["a"], "a b"]), "^docs: document 1: expected words, got str; cut it first"),
-        (lambda: tok.encode_batch([["a"], [], ["a", None]]), "^docs: document 2, position 1: expected str, got None"),
+        (
+            lambda: tok.encode_batch([["a"], "a b"]),
+            "^docs: document 1: expected words, got str; cut it first",
+        ),
+        (
+            lambda: tok.encode_batch([["a"], [], ["a", None]]),
+            "^docs: document 2, position 1: expected str, got None",
+        ),
         (lambda: tok.decode("a"), "^ids: expected integers, got str"),
         (lambda: tok.decode([0.5]), "^ids, position 0: expected an integer"),
     ):
         refuses(TypeError, match, call)
-    refuses(ValueError, "n_threads: expected at least 1", lambda: WordPiece(["[UNK]"], n_threads=0).encode([]))
+    refuses(
+        ValueError, "n_threads: expected at least 1", lambda: WordPiece(["[UNK]"], n_threads=0).encode([])
+    )
 
 
 def test_ids_of_no_piece_are_refused() -> None:
-    refuses(ValueError, "pieces: the id 2147483647 is too far from the others", WordPiece({"[UNK]": 2**31 - 1}).usage, [])
+    refuses(
+        ValueError,
+        "pieces: the id 2147483647 is too far from the others",
+        WordPiece({"[UNK]": 2**31 - 1}).usage,
+        [],
+    )
     tok = WordPiece({"[UNK]": 3, "a": 5})
     for ids, at in (([7], 0), ([5, 4, 9], 1), (np.array([3, -1]), 1)):
-        refuses(UnknownTokenError, f"^document 0, position {at}: token id {ids[at]} is outside the vocabulary", tok.decode, ids)
+        refuses(
+            UnknownTokenError,
+            f"^document 0, position {at}: token id {ids[at]} is outside the vocabulary",
+            tok.decode,
+            ids,
+        )
     refuses(UnknownTokenError, "^document 2, position 1: token id 6", tok.decode_batch, [[3], [], [3, 6]])
     assert tok.decode(np.array([5, 3], np.uint8)) == "a [UNK]" and tok.decode([]) == ""
     assert tok.decode_batch(np.array([3, 5]), [0, 1, 2]) == ["[UNK]", "a"] and tok.decode_batch([]) == []
@@ -191,12 +250,36 @@ def test_ids_of_no_piece_are_refused() -> None:
 def test_training_begins_with_special_tokens() -> None:
     special = ["[PAD]", "[UNK]", "[CLS]"]
     tok = WordPiece.train({"low": 5, "lower": 2, "[CLS]": 9}, 12, special_tokens=special)
-    assert [*tok.pieces][:3] == special and len(tok.pieces) == 12 and tok.encode(["[CLS]", "low"]).tolist()[0] == 2
+    assert (
+        [*tok.pieces][:3] == special
+        and len(tok.pieces) == 12
+        and tok.encode(["[CLS]", "low"]).tolist()[0] == 2
+    )
     assert [*WordPiece.train([["a"]], 9, special_tokens=["[CLS]"], unknown="?").pieces] == ["?", "[CLS]", "a"]
     assert [*WordPiece.train(["a"], 3, special_tokens=special).pieces] == special
-    refuses(ValueError, "n_tokens: expected at least the 3 special .* got 2", WordPiece.train, ["a"], 2, special_tokens=special)
-    refuses(TypeError, "special_tokens: expected words, .* got str", WordPiece.train, ["a"], 9, special_tokens="[CLS]")
+    refuses(
+        ValueError,
+        "n_tokens: expected at least the 3 special .* got 2",
+        WordPiece.train,
+        ["a"],
+        2,
+        special_tokens=special,
+    )
+    refuses(
+        TypeError,
+        "special_tokens: expected words, .* got str",
+        WordPiece.train,
+        ["a"],
+        9,
+        special_tokens="[CLS]",
+    )
     refuses(TypeError, "words: expected words, got str; cut it first", WordPiece.train, "a text", 9)
-    refuses(ValueError, "words: got a text of 125 characters; cut it first", WordPiece.train, ["a", "a text" + 17 * " a text"], 9)
+    refuses(
+        ValueError,
+        "words: got a text of 125 characters; cut it first",
+        WordPiece.train,
+        ["a", "a text" + 17 * " a text"],
+        9,
+    )
     refuses(TypeError, "prefix: expected str, got None", WordPiece.train, ["ab"], 9, prefix=None)
     refuses(ValueError, r"words: expected less than 2\*\*62 characters", WordPiece.train, {"ab": 2**61}, 9)

@@ -42,7 +42,9 @@ def _symbols(given: dict[str, Any]) -> Iterator[Any]:
 
 def _many(given: dict[str, Any]) -> Iterator[Any]:
     docs = given["documents"]
-    merges, _ = fit.fit(docs, 4, given["n_tokens"], given["n_candidates"], weights=[given["copies"]] * len(docs))
+    merges, _ = fit.fit(
+        docs, 4, given["n_tokens"], given["n_candidates"], weights=[given["copies"]] * len(docs)
+    )
     ranked = {(merge.left, merge.right): (i, 4 + i) for i, merge in enumerate(merges)}
     yield [[merge.left, merge.right, merge.count] for merge in merges]
     yield [encode_pairs.encode_rank(doc, ranked) for doc in docs]
@@ -55,7 +57,10 @@ def _rank(given: dict[str, Any]) -> Iterator[Any]:
     ids = [encode_pairs.encode_rank(doc, ranked) for doc in docs]
     yield ids
     yield [one for one in ids for _ in range(2)]
-    yield [encode_pairs.encode_dropout(doc, ranked, given["dropout"], given["seed"], i) for i, doc in enumerate(docs)]
+    yield [
+        encode_pairs.encode_dropout(doc, ranked, given["dropout"], given["seed"], i)
+        for i, doc in enumerate(docs)
+    ]
     yield [encode_pairs.encode_batch(doc, ranked) for doc in docs]
     yield encode_pairs.encode_rank(list(itertools.chain(*docs)), ranked)
     yield docs
@@ -91,10 +96,14 @@ def _text(given: dict[str, Any]) -> Iterator[Any]:
 
 def _pieces(given: dict[str, Any]) -> Iterator[Any]:
     ids = {piece: i for i, piece in enumerate(dict.fromkeys(given["pieces"]))}
-    yield [[token for token, *_ in cut_words(doc, ids, 0, "##", given["longest"])] for doc in given["documents"]]
+    yield [
+        [token for token, *_ in cut_words(doc, ids, 0, "##", given["longest"])] for doc in given["documents"]
+    ]
 
 
-REFERENCES = dict(zip([part.name for part in PARTS], [_fit, _rank, _text, _path, _symbols, _pieces, _many], strict=True))
+REFERENCES = dict(
+    zip([part.name for part in PARTS], [_fit, _rank, _text, _path, _symbols, _pieces, _many], strict=True)
+)
 
 
 def inputs(part: Part) -> list[dict[str, Any]]:

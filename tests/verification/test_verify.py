@@ -27,7 +27,12 @@ def test_nothing_differs() -> None:
     assert [(row.name, row.cases) for row in found.rows] == [(part.name, part.cases) for part in PARTS]
     assert json.loads(json.dumps(found.to_dict()))["passed"] is True
     modules = [vars(sys.modules[name]) for name in sys.modules if name.startswith("ubpe_numba.")]
-    kernels = {id(value): len(value.signatures) for names in modules for value in names.values() if hasattr(value, "_cache_hits")}
+    kernels = {
+        id(value): len(value.signatures)
+        for names in modules
+        for value in names.values()
+        if hasattr(value, "_cache_hits")
+    }
     assert found.machine["compiled"] + found.machine["loaded"] == sum(kernels.values())
 
 
@@ -58,10 +63,15 @@ def test_an_error_is_a_difference(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_child_that_ends_without_a_result(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "executable", "/bin/false")
-    with pytest.raises(RuntimeError, match="verify: the process that compiled all kernels ended with code 1, without a result"):
+    with pytest.raises(
+        RuntimeError,
+        match="verify: the process that compiled all kernels ended with code 1, without a result",
+    ):
         ubpe_numba.verify(fresh=True)
 
 
 def test_bad_arguments() -> None:
     refuses(TypeError, "fresh: expected True or False, got 2", ubpe_numba.verify, fresh=2)
-    refuses(ValueError, "progress: expected 'auto', True or False, got 'yes'", ubpe_numba.verify, progress="yes")
+    refuses(
+        ValueError, "progress: expected 'auto', True or False, got 'yes'", ubpe_numba.verify, progress="yes"
+    )

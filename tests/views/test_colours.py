@@ -12,9 +12,21 @@ from ubpe_numba.views.colours import DARK, GREY, HUES, LIGHT, N_HUES, colours_of
 #: Machado, Oliveira and Fernandes (2009), severity 1.0, on linear RGB; and normal sight.
 _SIGHTS = {
     "normal": np.eye(3),
-    "protan": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
-    "deutan": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]],
-    "tritan": [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]],
+    "protan": [
+        [0.152286, 1.052583, -0.204868],
+        [0.114503, 0.786281, 0.099216],
+        [-0.003882, -0.048116, 1.051998],
+    ],
+    "deutan": [
+        [0.367322, 0.860646, -0.227968],
+        [0.280085, 0.672501, 0.047413],
+        [-0.011820, 0.042940, 0.968881],
+    ],
+    "tritan": [
+        [1.255528, -0.076749, -0.178779],
+        [-0.078411, 0.930809, 0.147602],
+        [0.004733, 0.691367, 0.303900],
+    ],
 }
 #: Four times what is just noticeable (0.02 in OKLab); lines of two points need more than areas do.
 _APART = 0.08
@@ -50,7 +62,9 @@ def _contrast(a: str, b: str) -> float:
 def test_hues_are_told_apart_by_every_sight(sight: str) -> None:
     """Any two of them, best those that the rule shifts to, and none from grey, which stays grey."""
     assert _oklab(np.array(_SIGHTS[sight]) @ _linear("#808080"))[1:] == pytest.approx([0, 0], abs=2e-3)
-    assert min(_distance(a, b, sight) for a, b in itertools.combinations(HUES, 2)) >= (0.14 if sight == "normal" else _APART)
+    assert min(_distance(a, b, sight) for a, b in itertools.combinations(HUES, 2)) >= (
+        0.14 if sight == "normal" else _APART
+    )
     assert min(_distance(HUES[i], HUES[(i + 1) % N_HUES], sight) for i in range(N_HUES)) >= 0.11
     assert min(_distance(LIGHT.grey, hue, sight) for hue in HUES) >= 0.07
 
@@ -62,7 +76,9 @@ def test_everything_is_seen_on_both_papers() -> None:
         for hue in (*HUES, LIGHT.grey, DARK.grey):
             assert _contrast(hue, theme.paper) >= 3 and _contrast(hue, theme.highlight) >= 2.5
         assert _contrast(theme.ink, theme.paper) >= 12 and _contrast(theme.dim, theme.paper) >= 4.5
-        assert 1.1 < _contrast(theme.grid, theme.paper) < 2 and 1.1 < _contrast(theme.highlight, theme.paper) < 2
+        assert (
+            1.1 < _contrast(theme.grid, theme.paper) < 2 and 1.1 < _contrast(theme.highlight, theme.paper) < 2
+        )
 
 
 @given(st.lists(st.integers(0, 40) | st.sampled_from([9, 17, 2**31 - 1])), st.integers(0, 8))
@@ -76,13 +92,21 @@ def test_hues_follow_the_rule_of_the_docstring(ids: list[int], n_alphabet: int) 
             hue = (hue + 1) % 8
         before = hue
         expected.append(hue)
-        assert hue in ({GREY} if token < n_alphabet else {hue_of(token, n_alphabet), (hue_of(token, n_alphabet) + 1) % N_HUES})
+        assert hue in (
+            {GREY}
+            if token < n_alphabet
+            else {hue_of(token, n_alphabet), (hue_of(token, n_alphabet) + 1) % N_HUES}
+        )
     assert hues_of(np.array(ids, np.int32), n_alphabet).tolist() == expected
 
 
 def test_colours_are_those_of_the_theme() -> None:
     assert {hue_of(token, 0) for token in range(N_HUES)} == set(range(N_HUES))
-    assert colours_of([0, 3, 3], 2, DARK) == [DARK.grey, DARK.hues[hue_of(3, 2)], DARK.hues[hue_of(3, 2) + 1 - N_HUES]]
+    assert colours_of([0, 3, 3], 2, DARK) == [
+        DARK.grey,
+        DARK.hues[hue_of(3, 2)],
+        DARK.hues[hue_of(3, 2) + 1 - N_HUES],
+    ]
     assert colours_of([], 2) == []
     refuses(ValueError, r"^theme: expected 'light' or 'dark', got 'blue'", theme_of, "blue")
     assert theme_of(DARK) is DARK

@@ -52,7 +52,10 @@ def test_motifs_of_signals_are_drawn_to_scale() -> None:
         assert found
         sequence = vocabulary.sequence(int(found[1]))
         assert [int(n) for n in found.groups()[1:4]] == [sequence.size, sequence.min(), sequence.max()]
-        assert f"{found[1]} {vocabulary.occurrences[int(found[1])]} {found[2]} {' '.join(map(str, sequence[:9]))}" in text
+        assert (
+            f"{found[1]} {vocabulary.occurrences[int(found[1])]} {found[2]} {' '.join(map(str, sequence[:9]))}"
+            in text
+        )
         points = np.array([pair.split(",") for pair in str(picture[1].get("d"))[1:].split()], float)
         assert np.argmin(points[:, 1]) == np.argmax(sequence) and len(points) == sequence.size
         assert points.min() >= 0 and points[:, 1].max() <= 24
@@ -78,9 +81,12 @@ def test_pages_are_what_they_were() -> None:
     ]  # fmt: skip
     pages = [*(tokenizer_html(tok) for tok in toks), *(vocabulary_html(tok.vocabulary) for tok in toks)]
     rows = [
-        [np.arange(n) ** 2 for n in sizes] for sizes in ((), (0,), (3, 3), range(9), range(0, 200, 7), [1] * 9 + [24], [2, 26])
+        [np.arange(n) ** 2 for n in sizes]
+        for sizes in ((), (0,), (3, 3), range(9), range(0, 200, 7), [1] * 9 + [24], [2, 26])
     ]
-    assert " ".join(digest(page)[:4] for page in [*pages, *(Ragged.from_lists(docs)._repr_html_() for docs in rows)]) == (
+    assert " ".join(
+        digest(page)[:4] for page in [*pages, *(Ragged.from_lists(docs)._repr_html_() for docs in rows)]
+    ) == (
         "8caf 2186 0a98 3ca1 eba8 bf9c b2a4 1ef4 9745 736a 59a5 f12a f279 3442 b71f 962b 25f6 0bab 25f6 1951 4665 5e56 "
         "fa0f 1bb5 8245 0669 7e4d d7b0 5b17 5f2e 2958 0fe0 8526"
     )
@@ -97,7 +103,9 @@ def test_hostile_strings_stay_text(kind: str) -> None:
 
 
 def test_an_unfitted_tokenizer_shows_its_parameters(cls: type[Tokenizer]) -> None:
-    text = shown(cls(512, alphabet=range(10**9), preprocessing=Preprocessing(pretokenizer="</td><script>" * 99)), 3000)
+    text = shown(
+        cls(512, alphabet=range(10**9), preprocessing=Preprocessing(pretokenizer="</td><script>" * 99)), 3000
+    )
     assert text.startswith(f"{cls.__name__}, not fitted n_tokens 512")
     assert "alphabet range(0, 1000000000)" in text and "pretokenizer Pretokenizer('</td><script>" in text
     assert shown(cls()).startswith(f"{cls.__name__}, not fitted")
@@ -113,7 +121,9 @@ def test_ids_are_those_that_users_know() -> None:
 @each("alphabet", [256, [chr(0x10000 + i) for i in range(256)], bytes(range(256))])
 def test_a_hundred_thousand_tokens_stay_below_the_limit(alphabet: Any) -> None:
     first, second = np.arange(99_744) % 256, np.arange(99_744) // 256
-    tok = BPE.from_merges(np.column_stack([first, np.where(second < 256, second, second + 10_000)]), alphabet=alphabet)
+    tok = BPE.from_merges(
+        np.column_stack([first, np.where(second < 256, second, second + 10_000)]), alphabet=alphabet
+    )
     root = parsed(tokenizer_html(tok))
     assert "100,000 tokens" in words(root) and "tokens that say most" in words(root)
     text = words(parsed(vocabulary_html(tok.vocabulary), 30_000))
@@ -146,7 +156,9 @@ def test_a_slice_of_a_ragged_shows_its_own_documents_only() -> None:
     whole = Ragged.from_lists([[999] * 40, [1, 2], [3]])
     text = words(parsed(whole[1:]._repr_html_()))
     assert "999" not in text and "lengths 1 to 2" in text and "values 1 to 3" in text
-    large = parsed(Ragged.from_lengths(np.arange(-(10**6), 0, dtype=np.int32), [10] * 10**5)._repr_html_(), 6000)
+    large = parsed(
+        Ragged.from_lengths(np.arange(-(10**6), 0, dtype=np.int32), [10] * 10**5)._repr_html_(), 6000
+    )
     assert len(pictures(large)) == 1 and "100,000 documents, 1,000,000 values" in words(large)
 
 

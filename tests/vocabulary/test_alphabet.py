@@ -39,7 +39,9 @@ def test_alphabets_in_every_form(alphabet: Any, kind: str | None, symbols: list[
     assert made.is_identity == (symbols == list(range(len(symbols))))
     widest = np.int64 if max(symbols) >= 2**31 else np.int32
     assert made.symbols.dtype == {"int": widest, "str": np.uint32, "bytes": np.uint8}[found]
-    assert not made.symbols.flags.writeable and made.lookup(np.array(symbols)).tolist() == list(range(len(symbols)))
+    assert not made.symbols.flags.writeable and made.lookup(np.array(symbols)).tolist() == list(
+        range(len(symbols))
+    )
 
 
 @each("alphabet, kind, error, message", [
@@ -72,7 +74,12 @@ def test_others_refuse() -> None:
     refuses(ValueError, "kind: expected 'int', 'str' or 'bytes', got 'text'", Alphabet.from_user, 3, "text")
     refuses(TypeError, "size: expected an integer, got True", Alphabet.dense, True)
     refuses(TypeError, "symbols: expected integers, got characters", Alphabet.from_symbols, "ab", "int")
-    refuses(ValueError, "values, position 0: .* that fits int64", wide([-1]).lookup, np.array([2**64 - 1], np.uint64))
+    refuses(
+        ValueError,
+        "values, position 0: .* that fits int64",
+        wide([-1]).lookup,
+        np.array([2**64 - 1], np.uint64),
+    )
 
 
 def test_the_largest_alphabet_takes_no_memory() -> None:
@@ -98,8 +105,13 @@ def test_learn_counts_symbols_and_stays_inside_the_offsets() -> None:
     assert Alphabet.learn(as_documents(many[1:])) == wide([79_999])
     values = np.tile(np.arange(-5, 5), 10_000)  # looked up in chunks
     for symbols in ([3, -2, 1], [3, -2, 1, 2**40]):
-        assert wide(symbols).lookup(values).tolist() == [symbols.index(v) if v in symbols else -1 for v in range(-5, 5)] * 10_000
-    assert Alphabet.learn(as_documents(Ragged(np.array([-9, 1, 2, -9], np.int32), np.array([1, 3])))) == Alphabet.dense(3)
+        assert (
+            wide(symbols).lookup(values).tolist()
+            == [symbols.index(v) if v in symbols else -1 for v in range(-5, 5)] * 10_000
+        )
+    assert Alphabet.learn(
+        as_documents(Ragged(np.array([-9, 1, 2, -9], np.int32), np.array([1, 3])))
+    ) == Alphabet.dense(3)
     far = many.astype(np.int64) * np.arange(20_000) * 1000
     assert np.array_equal(Alphabet.learn(as_documents(far)).symbols, np.unique(far))
 
@@ -110,7 +122,9 @@ def test_learn_of_distinct_documents() -> None:
     assert [Alphabet.learn(documents, *n).size for n in ((), (17_500,), (17_501,))] == [2, 2, 70_001]
 
 
-@given(st.lists(st.lists(ANY, max_size=6), max_size=4) | st.lists(st.text(max_size=4), min_size=1, max_size=4))
+@given(
+    st.lists(st.lists(ANY, max_size=6), max_size=4) | st.lists(st.text(max_size=4), min_size=1, max_size=4)
+)
 def test_learned_alphabet_knows_its_corpus(docs: list[Any]) -> None:
     documents = as_documents(docs)
     learned = Alphabet.learn(documents)

@@ -17,7 +17,8 @@ from ubpe_numba.vocabulary.alphabet import Alphabet
 CLASSES = [BPE, UBPEClassic, UBPE]
 DNA = dict(zip("ACGTNacgtn", [0, 1, 2, 3, 4] * 2, strict=True))
 DOCS = ["ACGTacgtNNnnACgt", "acgtACGTTTaacc", "", "GGGGggggACgTacGt"]
-EACH: dict[str, tuple[dict[Any, int], list[Any], list[Any]]] = {  # a mapping, documents, and the documents folded
+# a mapping, documents, and the documents folded
+EACH: dict[str, tuple[dict[Any, int], list[Any], list[Any]]] = {
     "str": (DNA, DOCS, [doc.upper() for doc in DOCS]),
     "bytes": ({s.encode(): i for s, i in DNA.items()}, [d.encode() for d in DOCS], [d.upper().encode() for d in DOCS]),
     "int": ({0: 0, 1: 1, 2: 2, 3: 0, -5: 1}, [[0, 1, 3, -5, 2, 2], [3, 3, 0], [2]], [[0, 1, 0, 1, 2, 2], [0, 0, 0], [2]]),
@@ -36,24 +37,36 @@ def test_a_fit_is_that_of_folded_documents(cls: Any, kind: str) -> None:
     assert tok.encode_batch(docs).to_lists() == plain.encode_batch(folded).to_lists()
     for doc, same in zip(docs, folded, strict=True):
         ids = tok.encode(doc)
-        assert ids.tolist() == tok.encode(same).tolist() == plain.encode(same).tolist()  # a short document alone, too
+        # a short document alone, too
+        assert ids.tolist() == tok.encode(same).tolist() == plain.encode(same).tolist()
         assert np.asarray(tok.decode(ids)).tolist() == np.asarray(same).tolist()
     assert plain.is_lossless and not tok.is_lossless and tok.fingerprint != plain.fingerprint
     if kind == "str":
-        refuses(UnknownSymbolError, "position 2: symbol 'x' is not in the alphabet of 5 symbols", tok.encode, "ACxGT")
+        refuses(
+            UnknownSymbolError,
+            "position 2: symbol 'x' is not in the alphabet of 5 symbols",
+            tok.encode,
+            "ACxGT",
+        )
         assert tok.decode(tok.encode("acxgt", unknown="N")) == "ACNGT"
         assert tok.decode(tok.encode("acxgt", unknown="skip")) == "ACGT"
 
 
 @given(st.data())
 def test_random_alphabets(data: st.DataObject) -> None:
-    symbols = data.draw(st.lists(st.sampled_from([*range(-4, 8), 2**45, -(2**45)]), min_size=1, max_size=9, unique=True))
+    symbols = data.draw(
+        st.lists(st.sampled_from([*range(-4, 8), 2**45, -(2**45)]), min_size=1, max_size=9, unique=True)
+    )
     n = data.draw(st.integers(1, len(symbols)))
     ids = [*range(n), *(data.draw(st.integers(0, n - 1)) for _ in symbols[n:])]
     mapping = dict(zip(symbols, ids, strict=True))
     alphabet = Alphabet.from_user(mapping)
     docs = data.draw(st.lists(st.lists(st.sampled_from(symbols), max_size=30), min_size=1, max_size=4))
-    assert alphabet.size == n and alphabet.symbols.tolist() == symbols[:n] and alphabet.is_lossless is (n == len(symbols))
+    assert (
+        alphabet.size == n
+        and alphabet.symbols.tolist() == symbols[:n]
+        and alphabet.is_lossless is (n == len(symbols))
+    )
     assert alphabet.to_ids(as_documents(docs)).to_lists() == [[mapping[s] for s in doc] for doc in docs]
     assert alphabet.lookup(np.array([99])).tolist() == [-1]
     for same in (pickle.loads(pickle.dumps(alphabet)), Alphabet.from_state(**alphabet.state())):
@@ -89,8 +102,13 @@ def test_text_is_cut_before_it_is_folded() -> None:
     mapping = {c: i for i, c in enumerate(letters + " ")} | {c.upper(): i for i, c in enumerate(letters)}
     text = "The cat the CAT the Cat then a hat"
     tok = BPE(36, alphabet=mapping, preprocessing=Preprocessing(pretokenizer="whitespace")).fit([text])
-    plain = BPE(36, alphabet=letters + " ", preprocessing=Preprocessing(pretokenizer="whitespace")).fit([text.lower()])
-    assert tok._model.vocabulary == plain._model.vocabulary and tok.encode(text).tolist() == plain.encode(text.lower()).tolist()
+    plain = BPE(36, alphabet=letters + " ", preprocessing=Preprocessing(pretokenizer="whitespace")).fit(
+        [text.lower()]
+    )
+    assert (
+        tok._model.vocabulary == plain._model.vocabulary
+        and tok.encode(text).tolist() == plain.encode(text.lower()).tolist()
+    )
     marked = BPE(36, alphabet=mapping, preprocessing=Preprocessing(special_tokens=["<END>"])).fit([text])
     assert marked.encode("the<END>", allowed_special="all")[-1] == marked.vocabulary.special["<END>"]
     assert marked.decode(marked.encode("THE<END>", allowed_special="all")) == "the<END>"
@@ -99,21 +117,36 @@ def test_text_is_cut_before_it_is_folded() -> None:
 @each("name", ["break_tokens", "stop_tokens"])
 def test_symbols_that_stand_alone_are_given_with_all_that_share_their_id(name: str) -> None:
     for given_one, other in ("Nn", "nN"):
-        with pytest.raises(ValueError, match=f"{name}: '{other}' has the same id as one of them: give all symbols of an id"):
+        with pytest.raises(
+            ValueError, match=f"{name}: '{other}' has the same id as one of them: give all symbols of an id"
+        ):
             BPE(9, alphabet=DNA, preprocessing=Preprocessing(**{name: given_one})).fit(DOCS)
     tok = BPE(12, alphabet=DNA, preprocessing=Preprocessing(**{name: "nN"})).fit(DOCS)
-    folded = BPE(12, alphabet="ACGTN", preprocessing=Preprocessing(**{name: "N"})).fit([doc.upper() for doc in DOCS])
+    folded = BPE(12, alphabet="ACGTN", preprocessing=Preprocessing(**{name: "N"})).fit(
+        [doc.upper() for doc in DOCS]
+    )
     assert tok._model.vocabulary == folded._model.vocabulary
     assert tok.encode("acNngtAC").tolist() == folded.encode("ACNNGTAC").tolist()
 
 
 def test_exports_refuse_them() -> None:
-    for kind, names in (("str", ["tokenizer.json", "vocab+merges", "sentencepiece", "ubpe"]), ("bytes", ["tiktoken"])):
+    for kind, names in (
+        ("str", ["tokenizer.json", "vocab+merges", "sentencepiece", "ubpe"]),
+        ("bytes", ["tiktoken"]),
+    ):
         mapping, docs, folded = EACH[kind]
         tok = BPE(9, alphabet=mapping).fit(docs)
         for name in names:
-            refuses(ValueError, r"alphabet: .* have the same id, which other libraries cannot say", export, tok, name)
+            refuses(
+                ValueError,
+                r"alphabet: .* have the same id, which other libraries cannot say",
+                export,
+                tok,
+                name,
+            )
         if kind == "str":  # the way on
-            same = BPE.from_merges(tok._model.vocabulary.merges, tok._model.alphabet.output(tok._model.alphabet.symbols))
+            same = BPE.from_merges(
+                tok._model.vocabulary.merges, tok._model.alphabet.output(tok._model.alphabet.symbols)
+            )
             again = BPE.load(export(same, "tokenizer.json", unk_token=False))
             assert again.encode(folded[0]).tolist() == tok.encode(docs[0]).tolist()

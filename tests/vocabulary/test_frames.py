@@ -60,11 +60,17 @@ def test_encodings_equal_the_references(
     assert BPE.from_merges(merges, 3) != tok  # which has no frames
     vocabulary = {tuple(token.tolist()): t for t, token in enumerate(tok._model.vocabulary)}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(encode_paths, "matches", lambda doc, a, v: [(t, b) for t, b in MATCHES(doc, a, v) if keeps(a, b, size)])
+        patch.setattr(
+            encode_paths,
+            "matches",
+            lambda doc, a, v: [(t, b) for t, b in MATCHES(doc, a, v) if keeps(a, b, size)],
+        )
         weights = dict(enumerate(tok._model.vocabulary.weights.tolist()))
         for objective in ("shortest", "additive"):
             path = tok.with_objective(objective)
-            assert path.encode_batch(more).to_lists() == [[*encode_paths.encode(d, vocabulary, weights, objective)] for d in more]
+            assert path.encode_batch(more).to_lists() == [
+                [*encode_paths.encode(d, vocabulary, weights, objective)] for d in more
+            ]
         if any(weights.values()):
             found = tok.with_objective("tfidf").encode_batch(more).to_lists()
             assert found == [[*encode_paths.encode_nbest(doc, vocabulary, weights)[0][0]] for doc in more]
@@ -88,20 +94,28 @@ def test_probabilities_are_those_of_segmentations_that_keep_to_frames() -> None:
     p /= p.sum()
     expected = np.zeros(p.size)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(encode_paths, "matches", lambda doc, a, v: [(t, b) for t, b in MATCHES(doc, a, v) if keeps(a, b, 2)])
+        patch.setattr(
+            encode_paths,
+            "matches",
+            lambda doc, a, v: [(t, b) for t, b in MATCHES(doc, a, v) if keeps(a, b, 2)],
+        )
         for doc in docs:
             paths = [*encode_paths.all_paths(doc, vocabulary)]
             shares = np.array([p[list(path)].prod() for path in paths])
             for path, share in zip(paths, shares / shares.sum(), strict=True):
                 np.add.at(expected, list(path), share)
     found = np.exp(tok.reweight(docs, "likelihood", n_rounds=1)._model.vocabulary.log_probabilities)
-    np.testing.assert_allclose(found, np.maximum(expected, 2.0**-10) / np.maximum(expected, 2.0**-10).sum(), rtol=1e-6)
+    np.testing.assert_allclose(
+        found, np.maximum(expected, 2.0**-10) / np.maximum(expected, 2.0**-10).sum(), rtol=1e-6
+    )
 
 
 def test_channels_of_a_recording_stay_together(tmp_path: Path) -> None:
     """Eleven channels: many tokens of several instants, none from within one to within another; files and parts of it too."""
     rng = np.random.default_rng(0)
-    waves = rng.normal(0, 0.01, (4000, 11)) + np.sign(np.sin(np.arange(4000)[:, None] / (40 + 7 * np.arange(11))))
+    waves = rng.normal(0, 0.01, (4000, 11)) + np.sign(
+        np.sin(np.arange(4000)[:, None] / (40 + 7 * np.arange(11)))
+    )
     scale = Scale(levels=4, channels="separate")
     symbols = scale.fit_transform(waves)
     tok = BPE(600, alphabet=scale.n_symbols).fit(symbols.ravel(), frame=11)
@@ -118,11 +132,19 @@ def test_channels_of_a_recording_stay_together(tmp_path: Path) -> None:
     assert tok.truncate(500).encode(symbols.ravel()).size > whole.size
     assert load(tmp_path / "model.npz").fit_more(symbols.ravel(), 700)._model.segmenter.frame == 11
     assert BPE(600, alphabet=scale.n_symbols).fit(symbols.ravel(), frame=1)._model.segmenter.frame == 0
-    assert sum(part.size for part in tok.stream(frame=22).over(np.split(symbols.ravel(), [50, 333]))) >= whole.size
+    assert (
+        sum(part.size for part in tok.stream(frame=22).over(np.split(symbols.ravel(), [50, 333])))
+        >= whole.size
+    )
     parts = [*tok.stream().over(np.split(symbols.ravel(), range(1000, 44_000, 1000)))]
     assert np.concatenate(parts).tolist() == whole.tolist() and len(parts) > 20
     other = (tmp_path / "model.json").read_text().replace('"frame": 11', '"frame": 7')
-    refuses(ModelFormatError, "the token [0-9]+ is neither a part of a frame of 7 symbols nor whole frames", load, other)
+    refuses(
+        ModelFormatError,
+        "the token [0-9]+ is neither a part of a frame of 7 symbols nor whole frames",
+        load,
+        other,
+    )
 
 
 DOCS = [[0, 1, 0, 1, 2], [0, 1, 0, 1]]

@@ -19,13 +19,19 @@ NAMES = ["[PAD]", "[BOS]", "[MASK]"]
 @pytest.mark.parametrize("first", [False, True])
 @pytest.mark.parametrize("cls", [BPE, UBPE])
 def test_names_have_ids_of_their_own(tmp_path: Any, cls: Any, first: bool) -> None:
-    tok = cls(12, alphabet=5, preprocessing=Preprocessing(special_tokens=NAMES, special_first=first)).fit(DOCS, progress=False)
+    tok = cls(12, alphabet=5, preprocessing=Preprocessing(special_tokens=NAMES, special_first=first)).fit(
+        DOCS, progress=False
+    )
     plain, size = cls(12, alphabet=5).fit(DOCS, progress=False), 12
     shift = len(NAMES) if first else 0
     assert [(ids - shift).tolist() for ids in tok.encode_batch(DOCS)] == plain.encode_batch(DOCS).to_lists()
-    assert [tok.token_to_id(name) for name in NAMES] == (list(range(3)) if first else list(range(size, size + 3)))
+    assert [tok.token_to_id(name) for name in NAMES] == (
+        list(range(3)) if first else list(range(size, size + 3))
+    )
     assert [tok.id_to_token(tok.token_to_id(name)) for name in NAMES] == NAMES == [*tok.vocabulary.special]
-    assert tok.vocabulary[tok.token_to_id("[BOS]")] == "[BOS]" and all(token is not None for token in tok.vocabulary)
+    assert tok.vocabulary[tok.token_to_id("[BOS]")] == "[BOS]" and all(
+        token is not None for token in tok.vocabulary
+    )
     assert tok.vocab_size == size + 3 and tok.token_to_id("[CLS]") is None
     batch = tok(DOCS, template="[BOS] $A", padding=True)
     assert (batch.input_ids[:, 0] == tok.token_to_id("[BOS]")).all()
@@ -35,11 +41,15 @@ def test_names_have_ids_of_their_own(tmp_path: Any, cls: Any, first: bool) -> No
         assert tok.decode(row, skip_special_tokens=True).tolist() == doc.tolist()
     tok.save(tmp_path / "m.npz")
     assert load(tmp_path / "m.npz") == tok
-    assert tok.fit_more(DOCS, tok.vocab_size + 2).token_to_id("[PAD]") == tok.token_to_id("[PAD]") or cls is UBPE
+    assert (
+        tok.fit_more(DOCS, tok.vocab_size + 2).token_to_id("[PAD]") == tok.token_to_id("[PAD]") or cls is UBPE
+    )
 
 
 def test_a_name_replaces_unknown_symbols() -> None:
-    tok = BPE(12, unknown="[UNK]", preprocessing=Preprocessing(special_tokens=["[UNK]"])).fit(DOCS, progress=False)
+    tok = BPE(12, unknown="[UNK]", preprocessing=Preprocessing(special_tokens=["[UNK]"])).fit(
+        DOCS, progress=False
+    )
     unknown = tok.token_to_id("[UNK]")
     assert tok.encode([99, 4, -1]).tolist() == [unknown, 4, unknown] and tok.count([[99, 4]]).tolist() == [2]
     ids, starts = tok.encode([4, 99, 4], return_offsets=True)
@@ -69,10 +79,20 @@ def test_outliers_of_a_live_signal(caplog: pytest.LogCaptureFixture) -> None:
         assert tok.decode(tok.encode(live, unknown="nearest")).tolist() == [0, 2, 4, 4, 0, -2, -4]
     assert "unknown: 3 of 7 symbols replaced" in caplog.text
     stream = tok.stream(unknown="nearest")
-    assert [*stream.push(live[:3]), *stream.push(live[3:]), *stream.finish()] == tok.encode(live, unknown="nearest").tolist()
+    assert [*stream.push(live[:3]), *stream.push(live[3:]), *stream.finish()] == tok.encode(
+        live, unknown="nearest"
+    ).tolist()
 
 
 def test_an_integer_is_a_symbol_and_not_an_id() -> None:
     tok = BPE(64, unknown=0).fit([np.arange(-5, 5).repeat(3)], progress=False)
-    assert tok.decode(tok.encode([99])).tolist() == [0] and tok.decode(tok.encode([99], unknown=-5)).tolist() == [-5]
-    refuses(ValueError, "an integer of the alphabet .* got 7, which is not in the alphabet", tok.encode, [99], unknown=7)
+    assert tok.decode(tok.encode([99])).tolist() == [0] and tok.decode(
+        tok.encode([99], unknown=-5)
+    ).tolist() == [-5]
+    refuses(
+        ValueError,
+        "an integer of the alphabet .* got 7, which is not in the alphabet",
+        tok.encode,
+        [99],
+        unknown=7,
+    )

@@ -43,12 +43,22 @@ def test_a_table_that_is_not_closed_is_refused() -> None:
     weights = [reference.idf(len(docs), m.documents) for m in merges]
     assert not is_closed(rearrange([(m.left, m.right) for m in merges], weights, 3, 6, "one_level"), 3)
     rules = FitRules("first_seen", 1, True, "idf", "one_level")
-    refuses(ValueError, r"trim='one_level' leaves \d+ parts of pairs", UBPEClassic(6, 1, alphabet=3, rules=rules).fit, docs)
+    refuses(
+        ValueError,
+        r"trim='one_level' leaves \d+ parts of pairs",
+        UBPEClassic(6, 1, alphabet=3, rules=rules).fit,
+        docs,
+    )
     tok = UBPEClassic(6, 1, alphabet=3, rules=rules.replace(trim="closed")).fit(docs, progress=False)
     assert tok.decode(tok.encode(docs[0])).tolist() == docs[0]
 
 
 def test_a_table_by_idf_cannot_be_cut_by_creation() -> None:
     tok = fitted(UBPEClassic, SIGNAL, None).truncate(200, by="idf")
-    refuses(ValueError, "not in order of creation; use by='idf'", tok.truncate, tok._model.vocabulary.n_alphabet + 1)
+    refuses(
+        ValueError,
+        "not in order of creation; use by='idf'",
+        tok.truncate,
+        tok._model.vocabulary.n_alphabet + 1,
+    )
     fitted(UBPE, SIGNAL, None).truncate(200, by="idf").truncate(30)  # flat sequences need no others

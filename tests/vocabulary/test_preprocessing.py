@@ -43,7 +43,9 @@ EACH: dict[str, dict[str, Any]] = {
     ({"known_words": ["a"], "flags": {"a": ["left"]}}, ValueError, "flags: 'a': expected lstrip, .* got 'left'"),
     ({"vocabulary": 3}, TypeError, "vocabulary"),
 ])  # fmt: skip
-def test_bad_arguments_are_refused_when_it_is_made(arguments: dict[str, Any], error: type[Exception], match: str) -> None:
+def test_bad_arguments_are_refused_when_it_is_made(
+    arguments: dict[str, Any], error: type[Exception], match: str
+) -> None:
     refuses(error, match, Preprocessing, **arguments)
     if "vocabulary" not in arguments:
         refuses(error, match, BPE.for_text, 300, **arguments)
@@ -58,14 +60,22 @@ def test_it_is_a_value(name: str) -> None:
         assert other == made and pickle.dumps(other) == pickle.dumps(made) == pickle.dumps(again)
     shown = repr(made)
     assert len(shown) < 400 and all(f"{argument}=" in shown for argument in EACH[name])
-    assert "..." in shown or eval(shown, {"Preprocessing": Preprocessing, "Normalizer": Normalizer, "Splitter": Splitter}) == made
+    assert (
+        "..." in shown
+        or eval(shown, {"Preprocessing": Preprocessing, "Normalizer": Normalizer, "Splitter": Splitter})
+        == made
+    )
     with pytest.raises(dataclasses.FrozenInstanceError):
         made.encoding = "utf-8"  # type: ignore[misc]
 
 
 def test_arguments_become_what_they_say() -> None:
     made = Preprocessing(["Whitespace"], [np.array([1, 2])], break_tokens=np.array([3, 0]))
-    assert made.pretokenizer == Splitter("Whitespace") and made.special_tokens == [(1, 2)] and made.break_tokens == [0, 3]
+    assert (
+        made.pretokenizer == Splitter("Whitespace")
+        and made.special_tokens == [(1, 2)]
+        and made.break_tokens == [0, 3]
+    )
     assert Preprocessing("gpt2").pretokenizer == Pretokenizer("gpt2")
     assert Preprocessing(normalizer="NFC").normalizer == Normalizer("NFC")
     assert Preprocessing(Pretokenizer("gpt2")) == Preprocessing("gpt2")
@@ -73,7 +83,9 @@ def test_arguments_become_what_they_say() -> None:
     for given in ("ba|a", ["|", "a", "b"], {"a", "|", "b"}, np.array(["|", "a", "b"])):
         assert Preprocessing(break_tokens=given) == Preprocessing(break_tokens="ab|")
     assert Preprocessing(special_tokens=[], known_words={}, break_tokens=[], stop_tokens="").is_plain
-    assert Preprocessing(known_words=["a"], flags={"a": ["normalized", "lstrip"]}).flags == {"a": ("lstrip", "normalized")}
+    assert Preprocessing(known_words=["a"], flags={"a": ["normalized", "lstrip"]}).flags == {
+        "a": ("lstrip", "normalized")
+    }
 
 
 def test_it_is_set_before_a_fit_only(cls: Any) -> None:
@@ -83,6 +95,11 @@ def test_it_is_set_before_a_fit_only(cls: Any) -> None:
     way = rf"^preprocessing: a fitted tokenizer .*; {cls.__name__}\(\*\*{{.*'preprocessing': \.\.\.}}\) makes"
     refuses(ValueError, way, tok.set_params, preprocessing=upper)
     assert tok.fingerprint == before and tok.preprocessing is lower
-    other = cls(**{**tok.get_params(), "preprocessing": upper}).fit(TEXTS, progress=False)  # as the message says
+    # as the message says
+    other = cls(**{**tok.get_params(), "preprocessing": upper}).fit(TEXTS, progress=False)
     assert other.fingerprint == cls(40, preprocessing=upper).fit(TEXTS, progress=False).fingerprint != before
-    refuses(ValueError, "^preprocessing: a fitted tokenizer", lambda: WordPiece(["[UNK]"]).set_params(preprocessing=upper))
+    refuses(
+        ValueError,
+        "^preprocessing: a fitted tokenizer",
+        lambda: WordPiece(["[UNK]"]).set_params(preprocessing=upper),
+    )

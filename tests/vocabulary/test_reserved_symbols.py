@@ -33,7 +33,8 @@ def test_cuts_equal_reference(docs: list[list[int]], breaks: list[int], stops: l
         assert not breaks and not stops
         return
     assert sorted(found.symbols(BREAK | STOP).tolist()) == sorted({*breaks, *stops})
-    flat = np.array([9, *(s for doc in docs for s in doc), 0, 1], np.int64)  # documents may be part of an array
+    # documents may be part of an array
+    flat = np.array([9, *(s for doc in docs for s in doc), 0, 1], np.int64)
     offsets = 1 + np.cumsum([0, *map(len, docs)])
     cuts = found.cuts(flat, offsets, BREAK | STOP)
     want = [p for doc in docs for p in parts_at(doc, {*breaks, *stops})]
@@ -61,7 +62,12 @@ def test_a_fit_is_one_with_boundaries(cls: Any, name: str) -> None:
     assert v == want._model.vocabulary and v.fingerprint == want._model.vocabulary.fingerprint
     assert not {0, 3} & {s for t in range(5, len(v)) for s in v.sequence(t).tolist()}
     weighed = fitted(docs, sample_weight=weights)._model.vocabulary
-    assert weighed == cls(40, alphabet=5).fit(docs, sample_weight=weights, boundaries=bounds(docs, [0, 3]))._model.vocabulary
+    assert (
+        weighed
+        == cls(40, alphabet=5)
+        .fit(docs, sample_weight=weights, boundaries=bounds(docs, [0, 3]))
+        ._model.vocabulary
+    )
     assert weighed == fitted(Counts.of(as_documents(docs), np.array(weights)))._model.vocabulary
     if cls is BPE:
         assert fitted(docs, n=30).fit_more(docs, 40)._model.vocabulary.fingerprint == v.fingerprint
@@ -69,16 +75,23 @@ def test_a_fit_is_one_with_boundaries(cls: Any, name: str) -> None:
 
 def by_parts(tok: Any, doc: list[int], alone: list[int]) -> list[int]:
     """What a tokenizer that knows of no such symbols makes of the parts."""
-    return [i for part in parts_at(doc, alone) for i in (part if len(part) == 1 else tok.encode(part).tolist())]
+    return [
+        i for part in parts_at(doc, alone) for i in (part if len(part) == 1 else tok.encode(part).tolist())
+    ]
 
 
 @functools.cache
 def plain_ones(fitted_so: bool) -> list[tuple[Any, dict[str, Any], Any]]:
     """Of every kind, over five symbols, without symbols that stand alone; `fitted_so`: no token holds these."""
-    docs, kinds = corpus(1), [(BPE, {}), (UBPEClassic, {"n_candidates": 4}), (UBPEClassic, {"rules": FitRules(encode="batch")})]
+    docs, kinds = (
+        corpus(1),
+        [(BPE, {}), (UBPEClassic, {"n_candidates": 4}), (UBPEClassic, {"rules": FitRules(encode="batch")})],
+    )
     kinds += [(UBPE, {"n_candidates": 4, "objective": name}) for name in OBJECTIVES]
     cuts = bounds(docs, [0, 3]) if fitted_so else None
-    return [(cls, options, cls(40, alphabet=5, **options).fit(docs, boundaries=cuts)) for cls, options in kinds]
+    return [
+        (cls, options, cls(40, alphabet=5, **options).fit(docs, boundaries=cuts)) for cls, options in kinds
+    ]
 
 
 def tokenizers(**params: Any) -> list[Any]:
@@ -98,7 +111,10 @@ def test_encodings_are_those_of_the_parts() -> None:
         want = [by_parts(plain, doc, [0, 3]) for doc in docs]
         for _ in range(2):  # the second time by what is made for short documents
             assert [tok.encode(doc).tolist() for doc in docs] == want
-        assert tok.encode_batch(docs).to_lists() == want and [ids.tolist() for ids in tok.encode_iter(docs, batch=50)] == want
+        assert (
+            tok.encode_batch(docs).to_lists() == want
+            and [ids.tolist() for ids in tok.encode_iter(docs, batch=50)] == want
+        )
         assert [tok.decode(ids).tolist() for ids in want] == docs
         ids, starts = tok.encode(docs[0], return_offsets=True)
         alone = [docs[0][a] for a, i in zip(starts.tolist(), ids.tolist(), strict=True) if i in (0, 3)]
@@ -112,7 +128,10 @@ def test_encodings_are_those_of_the_parts() -> None:
 def test_streams_without_frames_are_certain_where_no_token_holds_a_symbol() -> None:
     doc = np.random.default_rng(3).integers(0, 5, 3000).tolist()
     (inside, _), *_, = tokenizers(break_tokens=[0, 3])  # fmt: skip
-    assert np.concatenate(list(inside.stream().over([doc[:1000], doc[1000:]]))).tolist() == inside.encode(doc).tolist()
+    assert (
+        np.concatenate(list(inside.stream().over([doc[:1000], doc[1000:]]))).tolist()
+        == inside.encode(doc).tolist()
+    )
     across = BPE.from_merges([[0, 1]], alphabet=3, preprocessing=Preprocessing(break_tokens=[1]))
     assert across.encode([0, 1, 0, 2]).tolist() == [0, 1, 0, 2]
     refuses(ValueError, "frame: expected", lambda: across.stream().over([[0, 1]]))
@@ -120,7 +139,9 @@ def test_streams_without_frames_are_certain_where_no_token_holds_a_symbol() -> N
 
 def test_samples_and_dropout_never_cross() -> None:
     doc = corpus(4)[3] * 4
-    for tok in (tok for tok, _ in tokenizers(break_tokens=[0, 3]) if isinstance(tok, UBPE) or tok.rules is None):
+    for tok in (
+        tok for tok, _ in tokenizers(break_tokens=[0, 3]) if isinstance(tok, UBPE) or tok.rules is None
+    ):
         for ids in [tok.encode(doc, sample=0.3, seed=seed) for seed in range(5)]:
             assert tok.decode(ids).tolist() == doc
             assert [i for i in ids.tolist() if i in (0, 3)] == [s for s in doc if s in (0, 3)]
@@ -145,7 +166,12 @@ TEXT = "one|two, three|four\none|two, three|| 低い|低い\n" * 3
 def test_no_token_of_text_holds_a_lone_symbol_and_others(pretokenizer: Any, special: Any) -> None:
     """Break tokens cut before the pattern, which sees stop tokens; special tokens, offsets, batches, a clone."""
     docs = [TEXT, TEXT[5:40], "", "|", "\n", "<e>" if special else "e", "a|<e>|b" if special else "a|b"]
-    params = {"pretokenizer": pretokenizer, "special_tokens": special, "break_tokens": "\n", "stop_tokens": b"|"}
+    params = {
+        "pretokenizer": pretokenizer,
+        "special_tokens": special,
+        "break_tokens": "\n",
+        "stop_tokens": b"|",
+    }
     tok = BPE.for_text(320, **params).fit(docs)
     lone_ids = {10, 124}
     for ids in tok.encode_batch(docs, allowed_special="all"):
@@ -160,15 +186,28 @@ def test_no_token_of_text_holds_a_lone_symbol_and_others(pretokenizer: Any, spec
         want = [i for part in parts for i in tok.encode(part).tolist()]
         assert tok.encode(TEXT).tolist() == want
     again = BPE(**tok.get_params()).fit(docs)
-    assert again.fingerprint == tok.fingerprint != BPE.for_text(320, pretokenizer=pretokenizer).fit(docs).fingerprint
+    assert (
+        again.fingerprint
+        == tok.fingerprint
+        != BPE.for_text(320, pretokenizer=pretokenizer).fit(docs).fingerprint
+    )
 
 
 def test_a_pattern_sees_stop_tokens_and_not_what_is_behind_a_break_token() -> None:
     merges, symbols = [[32, 97], [32, 32]], bytes(range(256))
-    broken = BPE.from_merges(merges, symbols, preprocessing=Preprocessing("gpt2", encoding="utf-8", break_tokens="|"))
-    stopped = BPE.from_merges(merges, symbols, preprocessing=Preprocessing("gpt2", encoding="utf-8", stop_tokens="|"))
+    broken = BPE.from_merges(
+        merges, symbols, preprocessing=Preprocessing("gpt2", encoding="utf-8", break_tokens="|")
+    )
+    stopped = BPE.from_merges(
+        merges, symbols, preprocessing=Preprocessing("gpt2", encoding="utf-8", stop_tokens="|")
+    )
     # " |" is a segment of GPT-2's pattern, and of two spaces the second goes with what follows
-    assert broken.encode("  |a").tolist() == [257, 124, 97] and stopped.encode("  |a").tolist() == [32, 32, 124, 97]
+    assert broken.encode("  |a").tolist() == [257, 124, 97] and stopped.encode("  |a").tolist() == [
+        32,
+        32,
+        124,
+        97,
+    ]
 
 
 @each("text, match", [
@@ -196,7 +235,11 @@ def test_hostile_files(text: Any, match: str, tmp_path: Any) -> None:
 ])  # fmt: skip
 def test_bad_arguments(alphabet: Any, value: Any, error: Any, match: str) -> None:
     docs = [[0, 1, 2]] if alphabet == 3 else [alphabet]
-    refuses(error, match, lambda: BPE(5, alphabet=alphabet, preprocessing=Preprocessing(break_tokens=value)).fit(docs))
+    refuses(
+        error,
+        match,
+        lambda: BPE(5, alphabet=alphabet, preprocessing=Preprocessing(break_tokens=value)).fit(docs),
+    )
     with pytest.raises(error, match=match.replace("break", "stop")):
         BPE.from_merges([[0, 1]], alphabet=alphabet, preprocessing=Preprocessing(stop_tokens=value))
 
@@ -207,14 +250,32 @@ def test_exports_are_refused_where_ids_would_differ() -> None:
     assert again.encode("ab|ab").tolist() == inside.encode("ab|ab").tolist() == [3, 2, 3]
     cut = BPE.for_text(258, break_tokens="|").fit(["ab|ab|ab"])
     across = BPE.from_merges([[0, 2]], alphabet="ab|", preprocessing=Preprocessing(break_tokens="|"))
-    for tok, format in ((cut, "tokenizer.json"), (cut, "tiktoken"), (cut, "vocab+merges"), (across, "tokenizer.json")):
+    for tok, format in (
+        (cut, "tokenizer.json"),
+        (cut, "tiktoken"),
+        (cut, "vocab+merges"),
+        (across, "tokenizer.json"),
+    ):
         refuses(ValueError, "break_tokens: other libraries have none", export, tok, format)
 
 
 def test_refined_and_reweighted_tokens_hold_none() -> None:
     docs = corpus(7, 40)
-    tok = UBPE(40, 4, alphabet=5, preprocessing=Preprocessing(break_tokens=[0], stop_tokens=[3]), objective="shortest").fit(docs)
-    for other in (tok.refine(docs), tok.refine(docs, objective="likelihood"), tok.reweight(docs), tok.reweight(docs, "idf")):
-        assert other.preprocessing == tok.preprocessing and not {0, 3} & set(other._model.vocabulary.arena[5:].tolist())
+    tok = UBPE(
+        40,
+        4,
+        alphabet=5,
+        preprocessing=Preprocessing(break_tokens=[0], stop_tokens=[3]),
+        objective="shortest",
+    ).fit(docs)
+    for other in (
+        tok.refine(docs),
+        tok.refine(docs, objective="likelihood"),
+        tok.reweight(docs),
+        tok.reweight(docs, "idf"),
+    ):
+        assert other.preprocessing == tok.preprocessing and not {0, 3} & set(
+            other._model.vocabulary.arena[5:].tolist()
+        )
         for doc in docs[:5]:
             assert other.decode(other.encode(doc)).tolist() == doc

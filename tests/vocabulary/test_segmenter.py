@@ -26,9 +26,14 @@ def test_a_fit_is_one_on_the_segments(cls: Any, name: str) -> None:
     assert tok._model.vocabulary.n_documents == sum(map(len, segments))  # a segment is the document of idf
     for text, parts in zip(TEXT, segments, strict=True):
         ids = tok.encode(text)
-        assert ids.tolist() == [i for part in parts for i in want.encode(part).tolist()] and tok.decode(ids) == text
+        assert (
+            ids.tolist() == [i for part in parts for i in want.encode(part).tolist()]
+            and tok.decode(ids) == text
+        )
     batch = tok.encode_batch(TEXT)
-    assert batch.to_lists() == [tok.encode(text).tolist() for text in TEXT] and tok.decode_batch(batch) == TEXT
+    assert (
+        batch.to_lists() == [tok.encode(text).tolist() for text in TEXT] and tok.decode_batch(batch) == TEXT
+    )
 
 
 PIECES = ["the", "cat ", "<a>", "<ab>", "<", "ab>", " 12", "\n", "<a", "END", ">", "é"]
@@ -38,7 +43,9 @@ PIECES = ["the", "cat ", "<a>", "<ab>", "<", "ab>", " 12", "\n", "<a", "END", ">
     st.sampled_from([None, "gpt2", "digits1"]), st.lists(st.lists(st.sampled_from(PIECES), max_size=12).map("".join), max_size=4),
     st.sets(st.sampled_from(["<a>", "<ab>"])),
 )  # fmt: skip
-def test_special_tokens_and_segments_are_encoded_apart(name: str | None, docs: list[str], allowed: set[str]) -> None:
+def test_special_tokens_and_segments_are_encoded_apart(
+    name: str | None, docs: list[str], allowed: set[str]
+) -> None:
     """Special tokens by the reference, what lies between cut by the pattern, and every segment encoded by itself."""
     tok, plain = TOKENIZERS[name]
     special = ["<a>", "<ab>", "END"]
@@ -46,7 +53,10 @@ def test_special_tokens_and_segments_are_encoded_apart(name: str | None, docs: l
     want = []
     for doc in docs:
         ids, end = [], 0
-        spans = [(at, special[i]) for at, i in find_words([*map(ord, doc)], [[*map(ord, word)] for word in special], active)]
+        spans = [
+            (at, special[i])
+            for at, i in find_words([*map(ord, doc)], [[*map(ord, word)] for word in special], active)
+        ]
         for at, word in [*spans, (len(doc), "")]:
             between = doc[end:at]
             segments = [between] if name is None else cut(Pretokenizer(name).pattern, [between])[0]
@@ -55,7 +65,9 @@ def test_special_tokens_and_segments_are_encoded_apart(name: str | None, docs: l
             end = at + len(word)
         want.append(ids)
     assert tok.encode_batch(docs, allowed_special=allowed, disallowed_special="none").to_lists() == want
-    assert tok.decode_batch(tok.encode_batch(docs, allowed_special=allowed, disallowed_special="none")) == docs
+    assert (
+        tok.decode_batch(tok.encode_batch(docs, allowed_special=allowed, disallowed_special="none")) == docs
+    )
 
 
 def pair(name: str | None) -> tuple[Any, Any]:
@@ -63,7 +75,9 @@ def pair(name: str | None) -> tuple[Any, Any]:
     tok = BPE(60, preprocessing=Preprocessing(name, ["<a>", "<ab>"], known_words=["END"])).fit(
         ["".join(PIECES), "the cat the cat <ab> 12 12<ab", "ab> "] * 2, progress=False
     )
-    return tok, BPE.from_merges(tok._model.vocabulary.merges, tok._model.alphabet.output(tok._model.alphabet.symbols))
+    return tok, BPE.from_merges(
+        tok._model.vocabulary.merges, tok._model.alphabet.output(tok._model.alphabet.symbols)
+    )
 
 
 TOKENIZERS = {name: pair(name) for name in (None, "gpt2", "digits1")}
@@ -71,7 +85,9 @@ TOKENIZERS = {name: pair(name) for name in (None, "gpt2", "digits1")}
 
 def test_so_many_characters_may_be_left_out_of_decoded_text() -> None:
     for n in (0, 1, _MOST):
-        assert Decoding.from_state({"replace": [["a", "b"]], "strip": " ", "n": n}) == Decoding((("a", "b"),), " ", n)
+        assert Decoding.from_state({"replace": [["a", "b"]], "strip": " ", "n": n}) == Decoding(
+            (("a", "b"),), " ", n
+        )
     for n, strip in ((-1, " "), (_MOST + 1, " "), (1, "")):
         state = {"replace": [], "strip": strip, "n": n}
         refuses(ModelFormatError, rf"decoding: n: expected 0\.\.{_MOST}", Decoding.from_state, state)

@@ -24,7 +24,9 @@ def test_weights_of_tokens(given_weights: Any) -> None:
     tok.set_params(objective=given_weights)
     tokens = {tuple(v.sequence(t).tolist()): t for t in range(len(v))}
     ids = tok._model.alphabet.to_ids(as_documents(DOCS))
-    want = [list(encode_paths.encode(d, tokens, dict(enumerate(expected)), "additive")) for d in ids.to_lists()]
+    want = [
+        list(encode_paths.encode(d, tokens, dict(enumerate(expected)), "additive")) for d in ids.to_lists()
+    ]
     assert tok.encode_batch(DOCS).to_lists() == [tok.encode(d).tolist() for d in DOCS] == want
     assert (tok.fingerprint == before) == (expected == named["additive"])
     assert tok.set_params(objective="additive").encode_batch(DOCS) == idf_ids

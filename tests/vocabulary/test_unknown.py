@@ -11,7 +11,11 @@ from ubpe_numba.vocabulary.alphabet import Alphabet
 from ubpe_numba.vocabulary.reserved import Reserved
 from ubpe_numba.vocabulary.unknown import Unknown, argument_from_state, argument_state, choice_of
 
-TEXT, BYTES, NUMBERS = Alphabet.from_user("ACGTN"), Alphabet.from_user(b"ACGTN"), Alphabet.from_user([7, -1, 3])
+TEXT, BYTES, NUMBERS = (
+    Alphabet.from_user("ACGTN"),
+    Alphabet.from_user(b"ACGTN"),
+    Alphabet.from_user([7, -1, 3]),
+)
 SPECIAL = {
     "str": Reserved.from_user(["<s>", "[UNK]", "?"], ["ACG"], "str", 10),
     "bytes": Reserved.from_user(["<s>", b"\xff\xfe"], None, "bytes", 10),

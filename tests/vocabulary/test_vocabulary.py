@@ -15,8 +15,10 @@ from ubpe_numba.vocabulary.vocabulary import Vocabulary
     ([[0, 9]], r"merges\[0\]: expected ids in 0..2, got \[0, 9\]"), ([[0, -1]], r"merges\[0\]: expected ids in 0..2"),
     ([0, 1], r"merges: expected shape \(m, 2\), got \(2,\)"), ([[0.0, 1.0]], "merges: expected integers, got float"),
     (None, "merges: expected integers"), ([[True, False]], "merges: expected integers"),
-    ([[0, 0], *([i, i] for i in range(2, 27)), [2, 0]], "have more than 134217728 symbols in all"),  # 2**27, and they one more
-    ([[0, 1], [2]], "merges: expected integers"), ([[0, True]], "merges: expected integers"),  # an integer, if NumPy is asked
+    # 2**27, and they one more
+    ([[0, 0], *([i, i] for i in range(2, 27)), [2, 0]], "have more than 134217728 symbols in all"),
+    # an integer, if NumPy is asked
+    ([[0, 1], [2]], "merges: expected integers"), ([[0, True]], "merges: expected integers"),
 ])  # fmt: skip
 def test_from_merges_refuses(merges: Any, match: str) -> None:
     refuses(ModelFormatError, match, BPE.from_merges, merges, "ab")
@@ -34,4 +36,11 @@ def test_vocabularies_are_validated_and_frozen() -> None:
 @each("name", ["n_documents", "n_symbols"])
 @each("wrong", [-1, 1.5, True, "2", None])
 def test_numbers_of_documents_and_symbols_are_validated(name: str, wrong: Any) -> None:
-    refuses(ModelFormatError, f"{name}: expected an integer of at least 0", Vocabulary.from_merges, 2, [[0, 1]], **{name: wrong})
+    refuses(
+        ModelFormatError,
+        f"{name}: expected an integer of at least 0",
+        Vocabulary.from_merges,
+        2,
+        [[0, 1]],
+        **{name: wrong},
+    )

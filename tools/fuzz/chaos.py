@@ -1,9 +1,9 @@
 """Chaos on a cluster: fits with a checkpoint and encodes from S3 to S3, while workers, the scheduler and the store fail.
 
-Six worker processes. Every few seconds one is killed and another one joins, one is stopped by SIGSTOP for a while, a worker of
-another version joins, or the scheduler is killed with all workers, after which the same call is made again. The store answers
-some requests with errors, late, or in part. Every model and every file is compared with those of one process; exit code 1 if one
-differs, or a call does not end.
+Six worker processes. Every few seconds one is killed and another one joins, one is stopped by SIGSTOP for a
+while, a worker of another version joins, or the scheduler is killed with all workers, after which the same
+call is made again. The store answers some requests with errors, late, or in part. Every model and every file
+is compared with those of one process; exit code 1 if one differs, or a call does not end.
 
     python tools/fuzz/chaos.py --minutes 20 --seed 1
 """
@@ -58,7 +58,9 @@ class Cluster:
         self.folder, self.rng, self.lock, self.did = folder, rng, threading.Lock(), Counter[str]()
         self.workers: list[subprocess.Popen[bytes]] = []
         self.others: list[subprocess.Popen[bytes]] = []
-        shutil.copytree(ROOT / "ubpe_numba", folder / "other" / "ubpe_numba", ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(
+            ROOT / "ubpe_numba", folder / "other" / "ubpe_numba", ignore=shutil.ignore_patterns("__pycache__")
+        )
         with open(folder / "other" / "ubpe_numba" / "__init__.py", "a") as file:
             file.write(OTHER)
         self.begin()
@@ -69,12 +71,23 @@ class Cluster:
             free.bind(("127.0.0.1", 0))
             self.address = f"tcp://127.0.0.1:{free.getsockname()[1]}"
         port = self.address.rpartition(":")[2]
-        self.scheduler = self._start("dask_scheduler", "--host", "127.0.0.1", "--port", port, "--no-dashboard")
+        self.scheduler = self._start(
+            "dask_scheduler", "--host", "127.0.0.1", "--port", port, "--no-dashboard"
+        )
         self.workers = [self.worker() for _ in range(N_WORKERS)]
 
     def worker(self, path: pathlib.Path = ROOT) -> subprocess.Popen[bytes]:
         """Start a worker, with the library of this folder."""
-        options = "--nthreads", "1", "--no-nanny", "--no-dashboard", "--memory-limit", "0", "--local-directory", str(self.folder)
+        options = (
+            "--nthreads",
+            "1",
+            "--no-nanny",
+            "--no-dashboard",
+            "--memory-limit",
+            "0",
+            "--local-directory",
+            str(self.folder),
+        )
         return self._start("dask_worker", self.address, *options, path=path)
 
     def _start(self, module: str, *arguments: str, path: pathlib.Path = ROOT) -> subprocess.Popen[bytes]:
@@ -83,7 +96,9 @@ class Cluster:
             "PYTHONPATH": os.pathsep.join([str(path), *os.environ.get("PYTHONPATH", "").split(os.pathsep)]),
         }
         command = [sys.executable, "-P", "-m", f"distributed.cli.{module}", *arguments]
-        return subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        return subprocess.Popen(
+            command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
 
     def end(self) -> None:
         """Kill all processes."""
@@ -95,7 +110,9 @@ class Cluster:
     def fault(self, stopped: float) -> None:
         """Do one thing that happens."""
         with self.lock:
-            what = self.rng.choices(["kill", "stop", "join", "leave", "other", "scheduler"], [4, 2, 2, 2, 2, 1])[0]
+            what = self.rng.choices(
+                ["kill", "stop", "join", "leave", "other", "scheduler"], [4, 2, 2, 2, 2, 1]
+            )[0]
             self.did[what] += 1
             k = self.rng.randrange(len(self.workers))
             if what == "scheduler":
@@ -127,14 +144,21 @@ def main() -> int:
     given = options.parse_args()
     warnings.simplefilter("ignore")
     logging.getLogger("distributed").setLevel(logging.CRITICAL)  # each lost connection is an error there
-    numbers, end, done, failed = np.random.default_rng(given.seed), time.monotonic() + 60 * given.minutes, Counter[str](), 0
+    numbers, end, done, failed = (
+        np.random.default_rng(given.seed),
+        time.monotonic() + 60 * given.minutes,
+        Counter[str](),
+        0,
+    )
     docs = [numbers.integers(0, 6, numbers.integers(0, 6000)).tolist() for _ in range(480)]
     with tempfile.TemporaryDirectory() as folder, serving(0.02) as environment:
         os.environ.update(environment)
         store = fsspec.filesystem("s3")
         for i in range(24):
             with store.open(f"s3://bucket/in/{i}.parquet", "wb") as file:
-                pq.write_table(pa.table({"doc": pa.array(docs[20 * i : 20 * i + 20], pa.list_(pa.int32()))}), file)
+                pq.write_table(
+                    pa.table({"doc": pa.array(docs[20 * i : 20 * i + 20], pa.list_(pa.int32()))}), file
+                )
         want = BPE(2000, alphabet=6).fit(docs, progress=False)
         ids = want.encode_batch(docs).to_lists()
         cluster = Cluster(pathlib.Path(folder), Random(given.seed))
@@ -168,10 +192,14 @@ def main() -> int:
                 source: dict[str, Any] = {"column": "doc", "progress": False}
 
                 def fit(client: Client, saved: str = saved, source: Any = source) -> Any:
-                    return distributed.fit(BPE(2000, alphabet=6), "s3://bucket/in", client, checkpoint=saved, **source)
+                    return distributed.fit(
+                        BPE(2000, alphabet=6), "s3://bucket/in", client, checkpoint=saved, **source
+                    )
 
                 def encode(client: Client, out: str = out, source: Any = source) -> Any:
-                    return distributed.encode(want, "s3://bucket/in", out, client=client, blocksize=1, **source)
+                    return distributed.encode(
+                        want, "s3://bucket/in", out, client=client, blocksize=1, **source
+                    )
 
                 failed += until_done(fit).fingerprint != want.fingerprint
                 files = until_done(encode)

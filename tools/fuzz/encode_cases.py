@@ -2,8 +2,8 @@
 
 Of four shapes, since what a symbol costs the references depends on the shape:
 
-- "few": up to six documents of up to 150 symbols, by all encoders but text's. By the best path a reference takes time by the
-  square of the length.
+- "few": up to six documents of up to 150 symbols, by all encoders but text's. By the best path a reference
+  takes time by the square of the length.
 - "many": up to hundreds of documents of up to 40 symbols, by the same.
 - "long": few documents of thousands of symbols, with few tokens: by rank and by batches, rarely with dropout.
 - "words": text of words, which the pattern of GPT-2 cuts in front of every space.
@@ -43,7 +43,9 @@ def make(seed: int) -> Case:
     shape = rng.choices([*SHAPES], [*SHAPES.values()])[0]
     size = len(LETTERS) if shape == "words" else rng.choice([1, 2, 2, 3, 4, 7, 30])
     mutated = rng.random() < 0.25
-    pairs = _pairs(Random(seed // 16) if mutated else rng, size, [1, 3, 8, 20] if shape == "long" else [1, 3, 8, 20, 60])
+    pairs = _pairs(
+        Random(seed // 16) if mutated else rng, size, [1, 3, 8, 20] if shape == "long" else [1, 3, 8, 20, 60]
+    )
     for _ in range(rng.choice([1, 2, 5]) if mutated else 0):
         pairs = _mutated(rng, pairs, size)
     if shape != "words" and rng.random() < 0.25:
@@ -60,10 +62,15 @@ def make(seed: int) -> Case:
         return Case(shape, 256, [(ids[a], ids[b]) for a, b in pairs], weights, docs, ["by_words"])
     checks = ["by_rank", "by_batch", "by_dropout", "by_path"]
     if shape == "few":
-        docs = [_document(rng, size, flat, rng.choice([0, 1, 2, 5, 20, 60, 150])) for _ in range(rng.randrange(1, 7))]
+        docs = [
+            _document(rng, size, flat, rng.choice([0, 1, 2, 5, 20, 60, 150]))
+            for _ in range(rng.randrange(1, 7))
+        ]
     elif shape == "many":
         longest = rng.choice([3, 10, 20, 20, 40])
-        docs = [_document(rng, size, flat, rng.randrange(longest + 1)) for _ in range(rng.choice([20, 100, 400]))]
+        docs = [
+            _document(rng, size, flat, rng.randrange(longest + 1)) for _ in range(rng.choice([20, 100, 400]))
+        ]
     else:
         lengths = [500, 1023, 1024, 1025, 4095, 4096, 4097, 10_000]
         docs = [_document(rng, size, flat, rng.choice(lengths)) for _ in range(rng.choice([1, 1, 2, 5]))]
@@ -122,10 +129,17 @@ def _document(rng: Random, size: int, flat: list[tuple[int, ...]], n: int) -> li
 
 def _words(rng: Random, flat: list[tuple[int, ...]]) -> list[int]:
     """Bytes: words of the letters, a space between every two, perhaps in front of the first."""
-    known = [[LETTERS[s] for s in _document(rng, len(LETTERS), flat, rng.choice([1, 3, 7, 15, 16, 30]))] for _ in range(20)]
+    known = [
+        [LETTERS[s] for s in _document(rng, len(LETTERS), flat, rng.choice([1, 3, 7, 15, 16, 30]))]
+        for _ in range(20)
+    ]
     out = [SPACE] * rng.randrange(2)
     for _ in range(rng.choice([1, 5, 100])):
-        word = [rng.choice(LETTERS[1:])] * rng.choice([15, 16, 63, 64, 65, 200]) if rng.random() < 0.02 else rng.choice(known)
+        word = (
+            [rng.choice(LETTERS[1:])] * rng.choice([15, 16, 63, 64, 65, 200])
+            if rng.random() < 0.02
+            else rng.choice(known)
+        )
         out += [*([letter for letter in word if letter != SPACE] or [LETTERS[1]]), SPACE]
     return out[:-1]
 
@@ -148,7 +162,9 @@ def by_batch(case: Case) -> list[Docs]:
 def by_dropout(case: Case) -> list[Docs]:
     """By rank with omissions; the seed is the number of pairs."""
     ranks = _ranks(case)
-    return [[encode_pairs.encode_dropout(doc, ranks, DROPOUT, len(ranks), i) for i, doc in enumerate(case.docs)]]
+    return [
+        [encode_pairs.encode_dropout(doc, ranks, DROPOUT, len(ranks), i) for i, doc in enumerate(case.docs)]
+    ]
 
 
 def by_path(case: Case) -> list[Docs]:

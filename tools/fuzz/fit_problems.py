@@ -1,7 +1,8 @@
 """Small corpora and rules for the fuzzing of fits, and what the plain references learn from them; runs under PyPy too.
 
-Documents are random, periodic, of one symbol, runs, copies of few sequences, or empty, over alphabets of 1 to 300 symbols, so
-that pairs overlap and counts are often equal; with weights, with boundaries, with both or neither.
+Documents are random, periodic, of one symbol, runs, copies of few sequences, or empty, over alphabets of 1 to
+300 symbols, so that pairs overlap and counts are often equal; with weights, with boundaries, with both or
+neither.
 """
 
 from __future__ import annotations
@@ -49,7 +50,9 @@ def make(seed: int) -> Problem:
     rng = Random(seed)
     size = rng.choice([1, 2, 2, 3, 3, 7, 300])
     longest = rng.choice([4, 12, 30, 30, 80, 150])
-    docs = [_document(rng, size, rng.randrange(longest + 1)) for _ in range(rng.choice([0, 1, 1, 2, 3, 5, 8]))]
+    docs = [
+        _document(rng, size, rng.randrange(longest + 1)) for _ in range(rng.choice([0, 1, 1, 2, 3, 5, 8]))
+    ]
     docs += docs[: rng.choice([0, 0, 1, 3])]
     cls = rng.choice(["BPE", "UBPEClassic", "UBPE"])
     weights = [rng.choice([0, 1, 2, 5, 2**40]) for _ in docs] if rng.random() < 0.35 else None
@@ -112,7 +115,8 @@ def learn(problem: Problem) -> Learned:
     if p.order == "idf" and p.cls == "UBPE":
         table = trim.rearrange(flat[p.size :], weights, p.size, n_tokens, "closed")
     elif p.order == "idf":
-        numbered = [(weight, i) for i, weight in enumerate(weights)]  # in the same order, and tell which tokens stay
+        # in the same order, and tell which tokens stay
+        numbered = [(weight, i) for i, weight in enumerate(weights)]
         stay = [i for _, (_, i) in trim.rearrange(pairs, numbered, p.size, n_tokens, p.trim)]
         known = {*range(p.size), *(p.size + i for i in stay)}
         closed = all(part in known for i in stay for part in pairs[i])

@@ -1,7 +1,7 @@
 """Fuzzing of the lower bound: small random problems, against all vocabularies, and against the linear programme by HiGHS.
 
-Stops at the first bound that is above what a vocabulary reaches, above the programme's value, or far below it, and prints what
-reproduces it.
+Stops at the first bound that is above what a vocabulary reaches, above the programme's value, or far below
+it, and prints what reproduces it.
 
     python tools/fuzz/fuzz_bounds.py --problems 1000 --seed 1
 """
@@ -49,7 +49,11 @@ def make(seed: int) -> Problem:
     docs = []
     for _ in range(rng.choice([1, 2, 3, 5])):
         length = rng.choice([0, 1, 2, 3, 5, 8, 11])
-        docs.append((period * length)[:length] if rng.random() < 0.25 else [rng.randrange(size) for _ in range(length)])
+        docs.append(
+            (period * length)[:length]
+            if rng.random() < 0.25
+            else [rng.randrange(size) for _ in range(length)]
+        )
     heavy = rng.random() < 0.1
     weights = [rng.choice([1, 2**40, 2**40 + 1]) if heavy else rng.choice([1, 1, 1, 2, 3, 7]) for _ in docs]
     return Problem(size, docs, weights, rng.choice([0, 1, 1, 2, 2, 3, 5, 100]), rng.choice([None, None, 1, 2, 3, 4, 6]),
@@ -82,8 +86,9 @@ def check(problem: Problem) -> str | None:
 def _linear_programme(units: reference.Weighed, n: int, longest: int, min_count: int) -> float:
     """The same with tokens that belong to the vocabulary in part, and paths that are taken in part: scipy's HiGHS.
 
-    Variables: the flow of every edge, symbols included, and the part of every candidate. What flows into a node flows out of it,
-    an edge carries no more than the part of its candidate, parts are at most 1 and at most n in all.
+    Variables: the flow of every edge, symbols included, and the part of every candidate. What flows into a
+    node flows out of it, an edge carries no more than the part of its candidate, parts are at most 1 and at
+    most n in all.
 
     >>> round(_linear_programme([([0, 1, 0, 1], 1), ([0, 1], 1)], 1, 2, 1), 6)
     3.0
@@ -105,11 +110,14 @@ def _linear_programme(units: reference.Weighed, n: int, longest: int, min_count:
     flow = [(tail, e, 1.0) for e, (_, tail, _, _) in enumerate(edges)]
     flow += [(head, e, -1.0) for e, (_, _, head, _) in enumerate(edges) if head >= 0]
     inner = [(e, t) for e, (_, _, _, t) in enumerate(edges) if t >= 0]
-    most = [(row, e, 1.0) for row, (e, _) in enumerate(inner)] + [(row, size + t, -1.0) for row, (_, t) in enumerate(inner)]
+    most = [(row, e, 1.0) for row, (e, _) in enumerate(inner)] + [
+        (row, size + t, -1.0) for row, (_, t) in enumerate(inner)
+    ]
     most += [(len(inner), size + t, 1.0) for t in range(len(known))]
     most_weight = max(weight for _, weight in units)
     found = linprog(
-        [weight / most_weight for weight, _, _, _ in edges] + [0] * len(known),  # large numbers are not for HiGHS
+        # large numbers are not for HiGHS
+        [weight / most_weight for weight, _, _, _ in edges] + [0] * len(known),
         *(_matrix(most, len(inner) + 1, size + len(known), coo_matrix), [0] * len(inner) + [n]),
         *(_matrix(flow, n_nodes, size + len(known), coo_matrix), [into.get(v, 0.0) for v in range(n_nodes)]),
         bounds=[(0, None)] * size + [(0, 1)] * len(known),

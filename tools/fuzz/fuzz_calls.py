@@ -21,9 +21,9 @@ SYMBOLS: dict[str, list[Any]] = {
     "bytes": [97, 98, 0, 255],
 }
 
-INDICES = st.lists(st.sampled_from([(0,), (1,), (2,), (3,), (0, 1), (0, 1, 2), (2, 2), (0, 1, 0, 1)]), max_size=12).map(
-    lambda parts: [i for part in parts for i in part]
-)
+INDICES = st.lists(
+    st.sampled_from([(0,), (1,), (2,), (3,), (0, 1), (0, 1, 2), (2, 2), (0, 1, 0, 1)]), max_size=12
+).map(lambda parts: [i for part in parts for i in part])
 CORPORA = st.lists(INDICES, min_size=1, max_size=6)
 RULES = st.builds(
     FitRules,
@@ -45,7 +45,8 @@ def deciding(tok: Any) -> tuple[Any, ...]:
     v, state = tok._model.vocabulary, tok._model.alphabet.state()
     return (
         type(tok).__name__, state["kind"], state["size"], plain(state["symbols"]), v.n_alphabet,
-        v.merges.tolist() if v.merges is not None and v.merges.size else None,  # without a pair it is one whether pairs are known
+        # without a pair it is one whether pairs are known
+        v.merges.tolist() if v.merges is not None and v.merges.size else None,
         v.arena.tolist(), v.offsets.tolist(), v.weights.tolist(),
         tok.objective if isinstance(tok, UBPE) else (tok.rules or FitRules()).encode,
     )  # fmt: skip
@@ -98,7 +99,10 @@ class TokenizerMachine(RuleBasedStateMachine):
         """Go on with an equal tokenizer."""
         doc = self.known(indices)
         assert other is not self.tok and (other.fingerprint, deciding(other)) == (self.print, self.state)
-        assert other._model.vocabulary == self.tok._model.vocabulary and other._model.alphabet == self.tok._model.alphabet
+        assert (
+            other._model.vocabulary == self.tok._model.vocabulary
+            and other._model.alphabet == self.tok._model.alphabet
+        )
         assert other.encode(doc).tolist() == self.tok.encode(doc).tolist()
         self.keep(self.tok, indices)
         self.tok = other
@@ -111,11 +115,22 @@ class TokenizerMachine(RuleBasedStateMachine):
         objective=st.sampled_from(["tfidf", "tfidf", "shortest", "additive"]), corpus=CORPORA,
     )  # fmt: skip
     def start(
-        self, cls: Any, kind: str, extra: int | None, n_candidates: int, rules: Any, given: bool, objective: str, corpus: Any
+        self,
+        cls: Any,
+        kind: str,
+        extra: int | None,
+        n_candidates: int,
+        rules: Any,
+        given: bool,
+        objective: str,
+        corpus: Any,
     ) -> None:
         """Construct and fit."""
         self.kind, self.given = kind, given and kind != "bytes"
-        params: dict[str, Any] = {"n_tokens": None if extra is None else (256 if kind == "bytes" else 8) + extra, "rules": rules}
+        params: dict[str, Any] = {
+            "n_tokens": None if extra is None else (256 if kind == "bytes" else 8) + extra,
+            "rules": rules,
+        }
         if self.given:
             params["alphabet"] = SYMBOLS[kind][::-1]
         params |= {} if cls is BPE else {"n_candidates": n_candidates}
@@ -130,7 +145,11 @@ class TokenizerMachine(RuleBasedStateMachine):
     def fit_again(self, corpus: Any, as_arrays: bool) -> None:
         """Fit on other documents; the fingerprint changes if, and only if, what it stands for does."""
         self.docs = [self.document(indices) for indices in corpus]
-        docs = [np.array(doc, np.int64) for doc in self.docs] if as_arrays and self.kind in ("dense", "sparse") else self.docs
+        docs = (
+            [np.array(doc, np.int64) for doc in self.docs]
+            if as_arrays and self.kind in ("dense", "sparse")
+            else self.docs
+        )
         if self.tok.n_tokens is not None:  # cut to an alphabet that may have been smaller
             self.tok.set_params(n_tokens=max(self.tok.n_tokens, 256 if self.kind == "bytes" else 8))
         self.fitted(self.tok, docs)
@@ -161,7 +180,12 @@ class TokenizerMachine(RuleBasedStateMachine):
 
     # --- copies
 
-    @rule(n_less=st.integers(-2, 12), by=st.sampled_from(["creation", "idf"]), indices=INDICES, go_on=st.booleans())
+    @rule(
+        n_less=st.integers(-2, 12),
+        by=st.sampled_from(["creation", "idf"]),
+        indices=INDICES,
+        go_on=st.booleans(),
+    )
     def truncate(self, n_less: int, by: str, indices: list[int], go_on: bool) -> None:
         """A smaller vocabulary leaves the larger as it was, and by creation is what a shorter fit gives."""
         size, n_alphabet = len(self.tok._model.vocabulary), self.tok._model.vocabulary.n_alphabet
@@ -172,7 +196,11 @@ class TokenizerMachine(RuleBasedStateMachine):
         try:  # the lowest ids may not be closed
             short = self.tok.truncate(n, by)
         except ValueError as error:
-            if "not in order of creation" not in str(error) or by != "creation" or vocabulary.in_order_of_creation:
+            if (
+                "not in order of creation" not in str(error)
+                or by != "creation"
+                or vocabulary.in_order_of_creation
+            ):
                 raise
             return
         assert type(short) is type(self.tok) and short.n_tokens == n
@@ -228,12 +256,18 @@ class TokenizerMachine(RuleBasedStateMachine):
             return
         assert (self.tok.fingerprint, deciding(self.tok)) == (self.print, self.state)
         for tok, fingerprint, doc, ids in self.others:
-            assert tok.fingerprint == fingerprint and tok.encode(doc).tolist() == ids and plain(tok.decode(ids)) == doc
+            assert (
+                tok.fingerprint == fingerprint
+                and tok.encode(doc).tolist() == ids
+                and plain(tok.decode(ids)) == doc
+            )
 
 
 def fuzz(n: int) -> None:
     """So many random orders of calls; AssertionError with the steps of the shortest one that goes wrong."""
-    chosen = settings(max_examples=n, stateful_step_count=25, deadline=None, suppress_health_check=list(HealthCheck))
+    chosen = settings(
+        max_examples=n, stateful_step_count=25, deadline=None, suppress_health_check=list(HealthCheck)
+    )
     run_state_machine_as_test(TokenizerMachine, settings=chosen)  # type: ignore[no-untyped-call]
 
 

@@ -1,8 +1,9 @@
 """Fuzzing of `tokenizer.json`: random configurations, ids equal to those of the package tokenizers, or a refusal.
 
-A configuration has any model (BPE over bytes or characters, Unigram, WordPiece) with random options, up to three normalizers and
-pre-tokenizers with random fields, added tokens with random flags. Each is loaded here and there, and random documents are encoded
-in a batch and alone. Stops at the first difference and prints what reproduces it, or at ``--cases``.
+A configuration has any model (BPE over bytes or characters, Unigram, WordPiece) with random options, up to
+three normalizers and pre-tokenizers with random fields, added tokens with random flags. Each is loaded here
+and there, and random documents are encoded in a batch and alone. Stops at the first difference and prints
+what reproduces it, or at ``--cases``.
 
     python tools/fuzz/fuzz_configurations.py --cases 1e4 --seed 1
 """
@@ -30,8 +31,12 @@ from ubpe_numba.text.characters import byte_characters
 Object = dict[str, Any]
 
 LETTERS = "abcA é▁\n1中'-"
-#: Letters, marks, white space, punctuation, digits, what is made of several characters and what becomes several.
-TEXT = [*LETTERS * 3, *"xyzBÉ\u0301\u0323üß語かガ\uff76\uff9e😀\t\u00a0\u3000\u200b\u200d\u00ad\x85\x1c\x00\u2028\ufeff\ufffd"]
+#: Letters, marks, white space, punctuation, digits, what is made of several characters and what becomes
+#: several.
+TEXT = [
+    *LETTERS * 3,
+    *"xyzBÉ\u0301\u0323üß語かガ\uff76\uff9e😀\t\u00a0\u3000\u200b\u200d\u00ad\x85\x1c\x00\u2028\ufeff\ufffd",
+]
 TEXT += [
     *"ⅷ½²٣२①.,!?_$+=<>[]()«»“”—…ﬁ",
     "e\u0301",
@@ -76,11 +81,23 @@ def make(seed: int) -> Case:
     if kind == "WordPiece" and not steps:
         steps = [{"type": rng.choice(["BertPreTokenizer", "Whitespace", "WhitespaceSplit"])}]
     if kind == "bytes":
-        use = {"add_prefix_space": rng.random() < 0.3, "trim_offsets": rng.random() < 0.5, "use_regex": rng.random() < 0.5}
-        steps.insert(len(steps) if rng.random() < 0.8 else rng.randrange(len(steps) + 1), {"type": "ByteLevel", **use})
+        use = {
+            "add_prefix_space": rng.random() < 0.3,
+            "trim_offsets": rng.random() < 0.5,
+            "use_regex": rng.random() < 0.5,
+        }
+        steps.insert(
+            len(steps) if rng.random() < 0.8 else rng.randrange(len(steps) + 1), {"type": "ByteLevel", **use}
+        )
     changes = [_change(rng) for _ in range(0 if rng.random() < 0.4 else rng.choice([1, 1, 2, 3]))]
-    model = {"bytes": _pairs, "BPE": _pairs, "Unigram": _unigram, "WordPiece": _words}[kind](rng, kind == "bytes")
-    pieces = model["vocab"] if isinstance(model["vocab"], dict) else {pair[0]: i for i, pair in enumerate(model["vocab"])}
+    model = {"bytes": _pairs, "BPE": _pairs, "Unigram": _unigram, "WordPiece": _words}[kind](
+        rng, kind == "bytes"
+    )
+    pieces = (
+        model["vocab"]
+        if isinstance(model["vocab"], dict)
+        else {pair[0]: i for i, pair in enumerate(model["vocab"])}
+    )
     file = {
         "version": "1.0", "truncation": None, "padding": None, "added_tokens": _added(rng, pieces),
         "normalizer": _one(rng, changes, "normalizers"), "pre_tokenizer": _one(rng, steps, "pretokenizers"),
@@ -131,7 +148,12 @@ def _names(rng: Random, letters: list[str], n: int) -> tuple[list[str], list[tup
             names += [left + right] if left + right not in names else []
             merges += [(left, right)] if (left, right) not in merges else []
     if rng.random() < 0.4:
-        merges = [(name[:i], name[i:]) for name in names for i in range(1, len(name)) if name[:i] in names and name[i:] in names]
+        merges = [
+            (name[:i], name[i:])
+            for name in names
+            for i in range(1, len(name))
+            if name[:i] in names and name[i:] in names
+        ]
     if rng.random() < 0.4:
         rng.shuffle(merges)
     if merges and rng.random() < 0.25:  # tokens that nothing makes, and pairs of them
@@ -193,7 +215,9 @@ def _unigram(rng: Random, _: bool) -> Object:
     if rng.random() < 0.2:
         rng.shuffle(names)
         names = names[len(names) // 3 :]
-    scores = rng.choice([[-1.0], [-1.0, -2.0, -2.5], [-rng.random() * 12 for _ in range(40)], [0.0, 1.5, -3.0]])
+    scores = rng.choice(
+        [[-1.0], [-1.0, -2.0, -2.5], [-rng.random() * 12 for _ in range(40)], [0.0, 1.5, -3.0]]
+    )
     vocab = [[name, rng.choice(scores)] for name in names]
     by_bytes = rng.random() < 0.3
     vocab += [[f"<0x{byte:02X}>", rng.choice([0.0, 0.0, -5.0])] for byte in range(256) if by_bytes]
@@ -207,7 +231,11 @@ def _words(rng: Random, _: bool) -> Object:
     prefix = rng.choice(["##", "##", "##", "", "@"])
     names, _pairs = _names(rng, rng.sample(LETTERS, rng.randrange(4, len(LETTERS) + 1)), rng.randrange(30))
     words = dict.fromkeys(["[UNK]", *names, *(prefix + name for name in names if rng.random() < 0.7)])
-    options = {"unk_token": "[UNK]", "continuing_subword_prefix": prefix, "max_input_chars_per_word": rng.choice([100, 5, 1])}
+    options = {
+        "unk_token": "[UNK]",
+        "continuing_subword_prefix": prefix,
+        "max_input_chars_per_word": rng.choice([100, 5, 1]),
+    }
     return {"type": "WordPiece", **options, "vocab": {word: i for i, word in enumerate(words)}}
 
 
@@ -219,7 +247,10 @@ def _added(rng: Random, pieces: dict[str, int]) -> list[Object]:
     words = ["<unk>"] if "<unk>" in pieces and rng.random() < 0.7 else []
     for word in [*words, *rng.sample(WORDS, rng.choice([0, 0, 1, 2, 4]))]:
         flags = {flag: rng.random() < 0.3 and not simple for flag in ("lstrip", "rstrip", "single_word")}
-        flags |= {"normalized": rng.random() < 0.4, "special": rng.random() < 0.6 and (word not in pieces or word == "<unk>")}
+        flags |= {
+            "normalized": rng.random() < 0.4,
+            "special": rng.random() < 0.6 and (word not in pieces or word == "<unk>"),
+        }
         out.append({"id": pieces.get(word, free), "content": word, **flags})
         free += word not in pieces
     return sorted(out, key=lambda token: token["id"])
@@ -262,17 +293,29 @@ def encoded(tok: Any, docs: list[str], special: set[str]) -> list[list[list[int]
         every: Any = {"allowed_special": "all"}
         ids, starts = tok.encode_batch(docs, return_offsets=True, **every)
         for doc, places in zip(docs, starts.to_lists(), strict=True):
-            assert [0, *places, len(doc)] == sorted([0, *places, len(doc)]), f"{doc!r}: tokens start at {places}"
-        assert [tok.encode(doc, return_offsets=True, **every)[1].tolist() for doc in docs] == starts.to_lists()
+            assert [0, *places, len(doc)] == sorted([0, *places, len(doc)]), (
+                f"{doc!r}: tokens start at {places}"
+            )
+        assert [
+            tok.encode(doc, return_offsets=True, **every)[1].tolist() for doc in docs
+        ] == starts.to_lists()
         alone = [tok.encode(doc, **every).tolist() for doc in docs]
         return [tok.encode_batch(docs, **every).to_lists(), alone, ids.to_lists()]
     skips = isinstance(tok, BPE) and (tok._model.alphabet.kind == "str" or tok._model.alphabet.size < 256)
-    options: Any = {"allowed_special": special, "disallowed_special": "none", "unknown": "skip" if skips else "raise"}
-    out = [tok.encode_batch(docs, **options).to_lists(), [tok.encode(doc, **options).tolist() for doc in docs]]
+    options: Any = {
+        "allowed_special": special,
+        "disallowed_special": "none",
+        "unknown": "skip" if skips else "raise",
+    }
+    out = [
+        tok.encode_batch(docs, **options).to_lists(),
+        [tok.encode(doc, **options).tolist() for doc in docs],
+    ]
     if not skips:
         never = {*tok.vocabulary.special.values()}
         for doc, ids in zip(docs, out[0], strict=True):
-            if not never.isdisjoint(ids):  # also of text that a normalizer made, which is text without options
+            # also of text that a normalizer made, which is text without options
+            if not never.isdisjoint(ids):
                 continue
             with contextlib.suppress(SpecialTokenError):  # it holds one
                 assert tok.encode(doc).tolist() == ids, f"{doc!r}: without options"
@@ -293,14 +336,18 @@ def check(case: Case) -> str:
     try:
         peer = tokenizers.Tokenizer.from_str(case.text)
         changer = peer.normalizer
-        words = [word if changer is None else changer.normalize_str(word) for word in (w["content"] for w in _tokens(case))]
+        words = [
+            word if changer is None else changer.normalize_str(word)
+            for word in (w["content"] for w in _tokens(case))
+        ]
     except BaseException as error:
         if isinstance(error, Exception) or _is_panic(error):
             return "invalid"
         raise
     late = [word for word, token in zip(words, _tokens(case), strict=True) if token["normalized"]]
     if not all(words) or len(set(late)) < len(late):
-        return "invalid"  # an empty word is found there for ever; which of several that become equal is found is chance
+        # an empty word is found there for ever; which of several that become equal is found is chance
+        return "invalid"
     try:
         tok = ours(case.text)
     except ModelFormatError as error:
@@ -312,7 +359,9 @@ def check(case: Case) -> str:
             ids = peer.encode(doc, add_special_tokens=False).ids
         except BaseException as error:
             if isinstance(error, Exception) or _is_panic(error):
-                continue  # an unknown character of a model without an unknown token, a word within the white space of another
+                # an unknown character of a model without an unknown token, a word within the white space of
+                # another
+                continue
             raise
         docs.append(doc)
         want.append(ids)
@@ -348,9 +397,15 @@ def fuzz(n_cases: float, seed: int) -> collections.Counter[str]:
 
 def main() -> None:
     """Parse and run."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--cases", type=float, default=1e4, help="configurations to compare (default %(default)g)")
-    parser.add_argument("--seed", type=int, default=0, help="another seed is another run (default %(default)s)")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--cases", type=float, default=1e4, help="configurations to compare (default %(default)g)"
+    )
+    parser.add_argument(
+        "--seed", type=int, default=0, help="another seed is another run (default %(default)s)"
+    )
     options = parser.parse_args()
     try:
         said = fuzz(options.cases, options.seed)

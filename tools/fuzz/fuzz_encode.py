@@ -1,8 +1,9 @@
 """Fuzzing of the encoders: random vocabularies and documents, kernels against the plain reference, symbol for symbol.
 
-By rank (linear search and linked list), by the articles' batch rule, top-1 by tf-idf, by fewest tokens, additive, with dropout,
-words of text, and some of it in blocks, on threads and as a stream. Stops at the first difference and prints what reproduces it,
-or at ``--symbols``. With ``--reference`` references run in a process of another interpreter, of which PyPy is the fastest.
+By rank (linear search and linked list), by the articles' batch rule, top-1 by tf-idf, by fewest tokens,
+additive, with dropout, words of text, and some of it in blocks, on threads and as a stream. Stops at the
+first difference and prints what reproduces it, or at ``--symbols``. With ``--reference`` references run in a
+process of another interpreter, of which PyPy is the fastest.
 
     python tools/fuzz/fuzz_encode.py --symbols 1e9 --seed 1 --reference pypy3
 """
@@ -89,7 +90,9 @@ def by_path(case: Case, want: list[Docs]) -> Found:
 def by_words(case: Case, want: list[Docs]) -> Found:
     """All at once, and one by one: the general way first, then the one of short documents."""
     tok = BPE.from_merges(
-        case.pairs, alphabet=bytes(range(256)), preprocessing=Preprocessing(pretokenizer="gpt2", encoding="utf-8")
+        case.pairs,
+        alphabet=bytes(range(256)),
+        preprocessing=Preprocessing(pretokenizer="gpt2", encoding="utf-8"),
     )
     docs = [bytes(doc) for doc in case.docs]
     yield "batch", tok.encode_batch(docs).to_lists(), want[0]
@@ -134,8 +137,8 @@ CHECKS: dict[str, Callable[[Case, list[Docs]], Found]] = {
 def fuzz(n_symbols: float, seed: int, reference: str | None = None, report: float = 60.0) -> Counter[str]:
     """Check cases until `n_symbols` symbols were compared; returns how many were, by shape and check, each objective counting.
 
-    AssertionError with a reproducer at the first difference. `reference` is the interpreter of the references; None: in this
-    process.
+    AssertionError with a reproducer at the first difference. `reference` is the interpreter of the
+    references; None: in this process.
     """
     done: Counter[str] = Counter()
     total, began, said = 0, time.monotonic(), time.monotonic()
@@ -165,10 +168,16 @@ def compare(case: Case, check: str, want: list[Docs], name: str) -> None:
 
 def main() -> None:
     """Parse and run."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--symbols", type=float, default=1e8, help="symbols to compare (default %(default)g)")
-    parser.add_argument("--seed", type=int, default=0, help="another seed is another run (default %(default)s)")
-    parser.add_argument("--reference", help="interpreter that runs the references, a path or a name (default: this process)")
+    parser.add_argument(
+        "--seed", type=int, default=0, help="another seed is another run (default %(default)s)"
+    )
+    parser.add_argument(
+        "--reference", help="interpreter that runs the references, a path or a name (default: this process)"
+    )
     options = parser.parse_args()
     try:
         done = fuzz(options.symbols, options.seed, options.reference)

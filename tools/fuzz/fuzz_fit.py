@@ -1,9 +1,10 @@
 """Fuzzing of fits: random small corpora under every rule, the kernels' merges against the plain reference.
 
-Every problem is fitted by its class in one shard, and once more in another way: in shards and on threads, with the limits of the
-kernels set low, from documents given otherwise, or in two steps by `fit_more`. Pairs, counts, documents, lengths, weights,
-occurrences, ids of the corpus and tables ordered by idf have to be those of the reference. Stops at the first difference and
-prints what reproduces it, or at ``--fits``. With ``--reference`` references run in a process of another interpreter.
+Every problem is fitted by its class in one shard, and once more in another way: in shards and on threads,
+with the limits of the kernels set low, from documents given otherwise, or in two steps by `fit_more`. Pairs,
+counts, documents, lengths, weights, occurrences, ids of the corpus and tables ordered by idf have to be those
+of the reference. Stops at the first difference and prints what reproduces it, or at ``--fits``. With
+``--reference`` references run in a process of another interpreter.
 
     python tools/fuzz/fuzz_fit.py --fits 1e6 --seed 1 --reference pypy3
 """
@@ -52,9 +53,20 @@ def in_shards(problem: Problem, rng: Random) -> Any:
 
 def with_low_limits(problem: Problem, rng: Random) -> Any:
     """Pairs counted by sorting, many epochs, small batches, lists that have to grow."""
-    limits = changed(fit, _ONE_EPOCH=0, _ONE_EPOCH_WEIGHTED=0, _SMALL=rng.choice([0, 1 << 16]), _FEW_PAIRS=rng.choice([1, 4]))
+    limits = changed(
+        fit,
+        _ONE_EPOCH=0,
+        _ONE_EPOCH_WEIGHTED=0,
+        _SMALL=rng.choice([0, 1 << 16]),
+        _FEW_PAIRS=rng.choice([1, 4]),
+    )
     sizes = changed(text, _POSITIONS=rng.choice([1.0, 1.03]), _LARGE=0)
-    with limits, sizes, changed(text_cells, DENSE=rng.choice([0, 1024])), changed(fit, _PER_SHARD=rng.choice([8, 500_000])):
+    with (
+        limits,
+        sizes,
+        changed(text_cells, DENSE=rng.choice([0, 1024])),
+        changed(fit, _PER_SHARD=rng.choice([8, 500_000])),
+    ):
         return tokenizer(problem, rng.choice([1, 1, 3])).fit(problem.docs, **marks(problem))
 
 
@@ -89,7 +101,12 @@ def tokenizer(problem: Problem, n_threads: int) -> Any:
     """A tokenizer of the class of a problem, not yet fitted."""
     p = problem
     rules = FitRules(
-        ties=p.ties, min_count=p.min_count, overshoot=p.overshoot, order=p.order, trim=p.trim, max_token_length=p.longest
+        ties=p.ties,
+        min_count=p.min_count,
+        overshoot=p.overshoot,
+        order=p.order,
+        trim=p.trim,
+        max_token_length=p.longest,
     )
     params = {"alphabet": p.size, "rules": rules, "n_threads": n_threads}
     if p.cls != "BPE":
@@ -134,11 +151,17 @@ def check(problem: Problem, want: Learned, way: Way, rng: Random) -> None:
     same(np.allclose(idf, [weight for _, weight in want.table], rtol=1e-14, atol=0.0), True, "weights")
     history = tok.history_
     same(history.counts.tolist(), [count for _, _, count, _ in want.merges], "counts")
-    same(history.document_frequencies.tolist(), [documents for _, _, _, documents in want.merges], "documents")
+    same(
+        history.document_frequencies.tolist(), [documents for _, _, _, documents in want.merges], "documents"
+    )
     same(history.lengths.tolist(), want.lengths, "lengths")
     weights = [1] * len(problem.docs) if problem.weights is None else problem.weights
     same(v.n_documents, sum(weights), "number of documents")
-    same(v.n_symbols, sum(len(doc) * weight for doc, weight in zip(problem.docs, weights, strict=True)), "number of symbols")
+    same(
+        v.n_symbols,
+        sum(len(doc) * weight for doc, weight in zip(problem.docs, weights, strict=True)),
+        "number of symbols",
+    )
     if problem.order == "idf":
         return
     same([(a, b) for a, b in v.merges.tolist()], [(a, b) for a, b, _, _ in want.merges], "pairs")
@@ -165,12 +188,15 @@ def docs_that_weigh(problem: Problem) -> Docs:
 def fuzz(n_fits: float, seed: int, reference: str | None = None, report: float = 60.0) -> Counter[str]:
     """Check fits until there were so many, two of each problem; returns how many were, by class and way.
 
-    AssertionError with a reproducer at the first difference. `reference` is the interpreter of the references; None: in this
-    process.
+    AssertionError with a reproducer at the first difference. `reference` is the interpreter of the
+    references; None: in this process.
     """
     done: Counter[str] = Counter()
     total, began, said, first = 0, time.monotonic(), time.monotonic(), seed << 32
-    with warnings.catch_warnings(), contextlib.closing(answers(reference, "fuzz.fit_problems", first)) as every:
+    with (
+        warnings.catch_warnings(),
+        contextlib.closing(answers(reference, "fuzz.fit_problems", first)) as every,
+    ):
         warnings.filterwarnings("ignore", "docs: there are no documents", UserWarning)
         for i, (fields, learned) in enumerate(every, first):
             problem, want, rng = Problem(*fields), Learned(*learned), Random(i)
@@ -192,10 +218,16 @@ def fuzz(n_fits: float, seed: int, reference: str | None = None, report: float =
 
 def main() -> None:
     """Parse and run."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--fits", type=float, default=1e5, help="fits to compare (default %(default)g)")
-    parser.add_argument("--seed", type=int, default=0, help="another seed is another run (default %(default)s)")
-    parser.add_argument("--reference", help="interpreter that runs the references, a path or a name (default: this process)")
+    parser.add_argument(
+        "--seed", type=int, default=0, help="another seed is another run (default %(default)s)"
+    )
+    parser.add_argument(
+        "--reference", help="interpreter that runs the references, a path or a name (default: this process)"
+    )
     options = parser.parse_args()
     try:
         done = fuzz(options.fits, options.seed, options.reference)

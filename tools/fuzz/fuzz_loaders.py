@@ -1,6 +1,7 @@
 """Fuzzing of everything that reads a model: any bytes give a tokenizer that works, or a ModelFormatError.
 
-The first byte of an input chooses the loader, the rest is the file. `one_input` needs no atheris; `main` does.
+The first byte of an input chooses the loader, the rest is the file. `one_input` needs no atheris; `main`
+does.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ MEMBERS = (
     "vocabulary.counts", "vocabulary.document_frequencies", "text.token_ids", "vocabulary.occurrences",
     "vocabulary.log_probabilities", "history.lengths", "history.counts", "history.document_frequencies",
 )  # fmt: skip
-#: ``members`` are packed into an archive here, since hardly any mutation of an archive keeps its checksums right.
+#: ``members`` are packed into an archive here, since hardly any mutation of an archive keeps its checksums
+#: right.
 FORMATS = ("json", "npz", "members", "published", "published int", "published str")
 #: Of other libraries; in the last the two files are one, with a zero between.
 FOREIGN = ("huggingface", "tiktoken", "vocab and merges")
@@ -66,7 +68,11 @@ def read(loader: tuple[str, str], data: bytes) -> Any:
     if form == "any":
         path = _folder() / "any"
         path.write_bytes(data)
-        return ubpe_numba.load(path, n_threads=1, pretokenizer=None) if b"=" in data[:64] else ubpe_numba.load(path, n_threads=1)
+        return (
+            ubpe_numba.load(path, n_threads=1, pretokenizer=None)
+            if b"=" in data[:64]
+            else ubpe_numba.load(path, n_threads=1)
+        )
     cls = getattr(ubpe_numba, name)
     if form.startswith("published"):
         return cls.load(data, kind=form.partition(" ")[2] or None)
@@ -91,7 +97,9 @@ def check(tokenizer: Any) -> None:
     vocabulary, alphabet = tokenizer._model.vocabulary, tokenizer._model.alphabet
     n, size = vocabulary.n_alphabet, len(vocabulary)
     tokens = [0, n - 1, n // 2, 0, 0, *range(n, min(n + 4, size)), *range(max(n, size - 4), size)]
-    ids = np.concatenate([vocabulary.sequence(t)[:MAX_DOCUMENT] for t in tokens])[:MAX_DOCUMENT].astype(np.int32)
+    ids = np.concatenate([vocabulary.sequence(t)[:MAX_DOCUMENT] for t in tokens])[:MAX_DOCUMENT].astype(
+        np.int32
+    )
     for part in (ids, ids[::-1].copy(), ids[:0]):
         document = alphabet.output(alphabet.to_symbols(part))
         try:
@@ -101,7 +109,11 @@ def check(tokenizer: Any) -> None:
                 raise
             continue
         assert encoded.size <= part.size
-        again = tokenizer.decode(encoded, as_bytes=True) if isinstance(document, bytes) else tokenizer.decode(encoded)
+        again = (
+            tokenizer.decode(encoded, as_bytes=True)
+            if isinstance(document, bytes)
+            else tokenizer.decode(encoded)
+        )
         assert type(again) is type(document) and np.array_equal(again, document), (document, encoded, again)
 
 
@@ -135,7 +147,9 @@ def main() -> None:
     root = pathlib.Path(spec.submodule_search_locations[0])
     # numba reads the bytecode of kernels, so that has to stay as it is
     folders = [root / "runtime", *root.glob("runtime/*"), *root.glob("*/kernels")]
-    files = [path.relative_to(root.parent).with_suffix("") for folder in folders for path in folder.glob("*.py")]
+    files = [
+        path.relative_to(root.parent).with_suffix("") for folder in folders for path in folder.glob("*.py")
+    ]
     kernels = [".".join(file.parts).removesuffix(".__init__") for file in files]
     with atheris.instrument_imports(include=["ubpe_numba"], exclude=kernels):
         import ubpe_numba  # noqa: F401

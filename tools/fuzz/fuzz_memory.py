@@ -1,8 +1,9 @@
 """Memory and states that other threads change while a tokenizer works: no crash, and each result is of one state or the other.
 
-Threads fit one tokenizer again, on integers and on text, while others call it: each outcome, a result or an error, is that of one
-of the states, computed beforehand. Others write to documents, ids and texts: short ones have one of two contents, whose results
-are known; long ones have any, and must give a result, or an error of the library.
+Threads fit one tokenizer again, on integers and on text, while others call it: each outcome, a result or an
+error, is that of one of the states, computed beforehand. Others write to documents, ids and texts: short ones
+have one of two contents, whose results are known; long ones have any, and must give a result, or an error of
+the library.
 
     python tools/fuzz/fuzz_memory.py --minutes 10 --seed 1
 """
@@ -124,7 +125,9 @@ def refit(make: Callable[[], Any], rng: Random, until: float) -> list[str]:
     """Calls of a tokenizer that other threads fit; what is wrong."""
     corpora: list[Any] = [INTS, WIDE, [*INTS, [5, 6, 5, 6]], count_documents(INTS), TEXTS]
     corpora = [docs for docs in corpora if outcome(fitted, make(), docs).startswith(type(make()).__name__)]
-    expected = {name: {outcome(call, fitted(make(), docs)) for docs in corpora} for name, call in CALLS.items()}
+    expected = {
+        name: {outcome(call, fitted(make(), docs)) for docs in corpora} for name, call in CALLS.items()
+    }
     tok, wrong = fitted(make(), INTS), list[str]()
 
     def change() -> None:
@@ -173,7 +176,9 @@ def scribble(calls: Calls, array: np.ndarray, rng: Random, until: float) -> list
         own = np.random.default_rng(rng.randrange(2**32))
         while time.monotonic() < until:
             at = own.integers(0, array.size, 50)
-            array[at] = own.integers(np.iinfo(array.dtype).min, np.iinfo(array.dtype).max, 50, array.dtype, endpoint=True)
+            array[at] = own.integers(
+                np.iinfo(array.dtype).min, np.iinfo(array.dtype).max, 50, array.dtype, endpoint=True
+            )
             if own.random() < 0.3:
                 array[:] = fine
 
@@ -183,7 +188,8 @@ def scribble(calls: Calls, array: np.ndarray, rng: Random, until: float) -> list
             name = own.choice([*calls])
             found = outcome(calls[name], array)
             if any(
-                found.startswith(kind) for kind in ("IndexError", "OverflowError", "SystemError", "AssertionError", "KeyError")
+                found.startswith(kind)
+                for kind in ("IndexError", "OverflowError", "SystemError", "AssertionError", "KeyError")
             ):
                 wrong.append(f"{name} of long {array.dtype}: {found:.500}")
 
@@ -211,8 +217,14 @@ def work(seed: int, seconds: float) -> list[str]:
         lambda: UBPE(9, objective="shortest", preprocessing=words, n_threads=1),
     ]  # fmt: skip
     short = [[np.array(doc, dtype) for doc in (DOC, OTHER)] for dtype in (np.int32, np.int64, np.uint8)]
-    ids = [[np.array(doc, dtype) for doc in (DOC, [5, 4, 3, 2, 1, 0, 3, 3, 4, 4])] for dtype in (np.int32, np.int64)]
-    texts = [np.frombuffer(text * n, np.uint8).copy() for text, n in ((b"low lower lowest ", 6), (b"newer, lo-low <end>, lo", 4))]
+    ids = [
+        [np.array(doc, dtype) for doc in (DOC, [5, 4, 3, 2, 1, 0, 3, 3, 4, 4])]
+        for dtype in (np.int32, np.int64)
+    ]
+    texts = [
+        np.frombuffer(text * n, np.uint8).copy()
+        for text, n in ((b"low lower lowest ", 6), (b"newer, lo-low <end>, lo", 4))
+    ]
     texts = [text[:90] for text in texts]
     tasks: list[Callable[[float], list[str]]] = [
         *(lambda t, make=make: refit(make, rng, t) for make in makers),
@@ -236,14 +248,18 @@ LONG_IDS: Calls = {
 }
 LONG_TEXT: Calls = {
     "fit": lambda a: fitted(BPE.for_text(280), [a]).fingerprint,
-    "lines": lambda a: SPECIAL.encode_batch([a[i : i + 900] for i in range(0, a.size, 900)], disallowed_special="none"),
+    "lines": lambda a: SPECIAL.encode_batch(
+        [a[i : i + 900] for i in range(0, a.size, 900)], disallowed_special="none"
+    ),
     "inputs": lambda a: OF_BYTES([a], max_length=9, truncation=True),
 }
 
 
 def main() -> None:
     """Parse, and start one process after the other: a crash ends one of them."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--minutes", type=float, default=10)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--work", type=float, help=argparse.SUPPRESS)
@@ -259,11 +275,18 @@ def main() -> None:
         command = [sys.executable, "-P", __file__, "--seed", str(seed), "--work", str(seconds)]
         done = subprocess.run(command, capture_output=True, text=True, timeout=20 * seconds + 300)
         kind = (
-            "crashed" if done.returncode not in (0, 1) or "Traceback" in done.stderr else "wrong" if done.returncode else "right"
+            "crashed"
+            if done.returncode not in (0, 1) or "Traceback" in done.stderr
+            else "wrong"
+            if done.returncode
+            else "right"
         )
         counted[kind] += 1
         if kind != "right":
-            print(f"seed {seed}: {kind} ({done.returncode})\n{done.stdout[:3000]}{done.stderr[-3000:]}", flush=True)
+            print(
+                f"seed {seed}: {kind} ({done.returncode})\n{done.stdout[:3000]}{done.stderr[-3000:]}",
+                flush=True,
+            )
         seed += 1
     print(f"{counted.total()} processes:", ", ".join(f"{n} {kind}" for kind, n in counted.items()))
     sys.exit(counted.total() != counted["right"])

@@ -1,8 +1,9 @@
 """Mutations of a `tokenizer.json`: every field with other values; what the package tokenizers gives, or a refusal.
 
-Each small file of the matrix of formats (tests/formats/test_matrix.py) is changed in one field at a time: left out, null, other
-numbers, texts, types of steps, and values of other fields. Ids, type ids, masks and offsets of calls, and strings of random ids
-must be equal, or the file refused here; one that the package refuses has to be refused too.
+Each small file of the matrix of formats (tests/formats/test_matrix.py) is changed in one field at a time:
+left out, null, other numbers, texts, types of steps, and values of other fields. Ids, type ids, masks and
+offsets of calls, and strings of random ids must be equal, or the file refused here; one that the package
+refuses has to be refused too.
 
     python tools/fuzz/fuzz_mutations.py --each 30 --seed 1
 """
@@ -54,7 +55,9 @@ _MANY = ("vocab", "merges")
 
 def paths(value: Any, at: Path = ()) -> Iterator[Path]:
     """The places of all values of a file; of a vocabulary and its merges the first three."""
-    items = list(value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ())
+    items = list(
+        value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    )
     for key, inner in items[: 3 if at and at[-1] in _MANY else None]:
         yield (*at, key)
         yield from paths(inner, (*at, key))
@@ -95,7 +98,14 @@ def theirs(text: str, docs: list[str], rng: Random) -> tuple[list[Any], list[lis
         calls.append(None if e is None else (e.ids, e.type_ids, e.special_tokens_mask, e.offsets))
     known = sorted(peer.get_vocab().values())
     ids = [rng.choices(known, k=n) for n in range(8)] if known else []
-    return calls, ids, [tried(lambda n=n, one=one: peer.decode(one, skip_special_tokens=n % 2 == 0)) for n, one in enumerate(ids)]
+    return (
+        calls,
+        ids,
+        [
+            tried(lambda n=n, one=one: peer.decode(one, skip_special_tokens=n % 2 == 0))
+            for n, one in enumerate(ids)
+        ],
+    )
 
 
 def check(text: str, docs: list[str], rng: Random, lenient: bool = False) -> str:
@@ -126,9 +136,13 @@ def check(text: str, docs: list[str], rng: Random, lenient: bool = False) -> str
             if (one := want[0][first + i]) is not None:
                 two = [np.asarray(part).tolist() for part in row]
                 n = 3 if skips else 4  # offsets after what is left out are moved there
-                assert [list(map(list, part)) if k == 3 else part for k, part in enumerate(one)][:n] == two[:n], f"{docs[i]!r}"
+                assert [list(map(list, part)) if k == 3 else part for k, part in enumerate(one)][:n] == two[
+                    :n
+                ], f"{docs[i]!r}"
     assert not fails or skips, "the package fails on a document"
-    for n, (ids, text) in enumerate(zip(*want[1:], strict=True) if not any("decode" in str(w.message) for w in said) else ()):
+    for n, (ids, text) in enumerate(
+        zip(*want[1:], strict=True) if not any("decode" in str(w.message) for w in said) else ()
+    ):
         try:
             got = tok.decode(ids, skip_special_tokens=n % 2 == 0)
         except UnknownTokenError as error:
@@ -140,7 +154,10 @@ def check(text: str, docs: list[str], rng: Random, lenient: bool = False) -> str
 
 
 def fuzz(each: int, seed: int, names: tuple[str, ...] = FILES, stop: bool = True) -> collections.Counter[str]:
-    """So many mutations of each field; how often each refusal came. AssertionError with the file at the first difference."""
+    """So many mutations of each field; how often each refusal came.
+
+    AssertionError with the file at the first difference.
+    """
     said: collections.Counter[str] = collections.Counter()
     for name in names:
         file = json.loads(getattr(test_matrix, name)())
@@ -151,9 +168,8 @@ def fuzz(each: int, seed: int, names: tuple[str, ...] = FILES, stop: bool = True
                 try:
                     said[check(text, [*test_matrix.TEXTS, "low<pad> [SEP]lower"], rng, value is _GONE)] += 1
                 except Exception as error:
-                    shown = (
-                        f"{name} {path} = {'left out' if value is _GONE else json.dumps(value)}: {type(error).__name__}: {error}"
-                    )
+                    what = "left out" if value is _GONE else json.dumps(value)
+                    shown = f"{name} {path} = {what}: {type(error).__name__}: {error}"
                     if stop:
                         raise AssertionError(f"{shown}\n{text}") from error
                     said[f"DIFFERS {shown:.400}"] += 1
@@ -162,9 +178,13 @@ def fuzz(each: int, seed: int, names: tuple[str, ...] = FILES, stop: bool = True
 
 def main() -> None:
     """Parse and run."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--each", type=int, default=30, help="mutations of each field (default %(default)s)")
-    parser.add_argument("--seed", type=int, default=0, help="another seed is another run (default %(default)s)")
+    parser.add_argument(
+        "--seed", type=int, default=0, help="another seed is another run (default %(default)s)"
+    )
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     said = fuzz(options.each, options.seed, stop=False)

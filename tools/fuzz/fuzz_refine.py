@@ -1,9 +1,10 @@
 """Fuzzing of `UBPE.refine`: random documents and arguments, and what has to hold of every vocabulary that it makes.
 
-Documents are of integers, `str` or bytes, of few symbols or many: random, periodic, runs, copies, words; with weights,
-boundaries, special and break tokens, patterns that cut. Of each result tokens, size and lengths are held against plain counts
-of all substrings, fewest tokens against a plain search, documents are decoded, other numbers of threads have to give the same,
-and weights the same as copies. Stops at the first difference and prints what reproduces it, or at ``--cases``, ``--seconds``.
+Documents are of integers, `str` or bytes, of few symbols or many: random, periodic, runs, copies, words; with
+weights, boundaries, special and break tokens, patterns that cut. Of each result tokens, size and lengths are
+held against plain counts of all substrings, fewest tokens against a plain search, documents are decoded,
+other numbers of threads have to give the same, and weights the same as copies. Stops at the first difference
+and prints what reproduces it, or at ``--cases``, ``--seconds``.
 
     python tools/fuzz/fuzz_refine.py --seconds 20 --seed 1
 """
@@ -34,7 +35,23 @@ from ubpe_numba import UBPE
 from ubpe_numba.runtime import thread_pool
 from ubpe_numba.text.pretokenizer import Pretokenizer
 
-WORDS = ("a", "the", "cat", "cats", "catalogue", "dog", "12", "2024", "don't", "é", "naïve", ",", "...", "aaaaaaaaaaaa", "\n")
+WORDS = (
+    "a",
+    "the",
+    "cat",
+    "cats",
+    "catalogue",
+    "dog",
+    "12",
+    "2024",
+    "don't",
+    "é",
+    "naïve",
+    ",",
+    "...",
+    "aaaaaaaaaaaa",
+    "\n",
+)
 
 
 class Case(NamedTuple):
@@ -55,18 +72,25 @@ def make(seed: int) -> Case:
     params: dict[str, Any] = {"n_threads": 1}
     boundaries = None
     if kind == "text":
-        docs: list[Any] = [" ".join(rng.choices(WORDS[: rng.choice([2, 6, 15])], k=rng.choice([0, 1, 5, 20]))) for _ in range(8)]
+        docs: list[Any] = [
+            " ".join(rng.choices(WORDS[: rng.choice([2, 6, 15])], k=rng.choice([0, 1, 5, 20])))
+            for _ in range(8)
+        ]
         docs = docs * rng.choice([1, 5])
         params["pretokenizer"] = rng.choice([None, "gpt2", "cl100k", r"\w+|\s", "(?s)..."])
         params["encoding"] = rng.choice(["utf-8", None])
         params["special_tokens"] = rng.choice([None, ["the", "."]])
-        params["break_tokens"] = None if params["encoding"] or not any(" " in doc for doc in docs) else rng.choice([None, [" "]])
+        params["break_tokens"] = (
+            None if params["encoding"] or not any(" " in doc for doc in docs) else rng.choice([None, [" "]])
+        )
         params["normalizer"] = rng.choice([None, "NFC"])
     else:
         docs = [sequence(rng, size) for _ in range(rng.choice([0, 1, 2, 9, 40]))]
         docs += docs[: rng.choice([0, 1, 9])]
         if rng.random() < 0.3:
-            boundaries = [sorted(rng.sample(range(len(doc) + 1), min(len(doc), rng.choice([0, 2])))) for doc in docs]
+            boundaries = [
+                sorted(rng.sample(range(len(doc) + 1), min(len(doc), rng.choice([0, 2])))) for doc in docs
+            ]
         if kind == "int" and rng.random() < 0.3:
             ids = rng.sample(range(-(10**12), 10**12), size)
             docs = [[ids[s] for s in doc] for doc in docs]
@@ -105,7 +129,8 @@ def sequence(rng: Random, size: int) -> list[int]:
     return [s for _ in range(n // 6 + 1) for s in rng.choice(few)]
 
 
-# ---------------------------------------------------------------------------------------------- plain references
+# ---------------------------------------------------------------------------------------------- plain
+# references
 
 
 def segments_of(case: Case) -> Iterator[tuple[tuple[Any, ...], int]]:
@@ -120,7 +145,9 @@ def segments_of(case: Case) -> Iterator[tuple[tuple[Any, ...], int]]:
 
 def pieces_of(text: str, params: dict[str, Any]) -> Iterator[str]:
     """The segments of a text by special tokens, break tokens and pattern."""
-    special, breaks, pattern = (params.get(name) for name in ("special_tokens", "break_tokens", "pretokenizer"))
+    special, breaks, pattern = (
+        params.get(name) for name in ("special_tokens", "break_tokens", "pretokenizer")
+    )
     pieces = [text]
     for word in sorted([*(special or []), *(breaks or [])], key=len, reverse=True):
         lone = [word] if word in (breaks or []) else []
@@ -198,9 +225,14 @@ def check(case: Case) -> int:
     finally:
         thread_pool.SERIAL_BELOW = serial
         tok.set_params(n_threads=1)
-    if weights is not None and options["robust"] is False and goes_with_copies(case):  # copies are documents, weights are not
+    # copies are documents, weights are not
+    if weights is not None and options["robust"] is False and goes_with_copies(case):
         copies = [doc for doc, weight in zip(docs, weights, strict=True) for _ in range(weight)]
-        cuts = None if boundaries is None else [c for c, weight in zip(boundaries, weights, strict=True) for _ in range(weight)]
+        cuts = (
+            None
+            if boundaries is None
+            else [c for c, weight in zip(boundaries, weights, strict=True) for _ in range(weight)]
+        )
         again = tok.refine(copies, boundaries=cuts, progress=False, **options)
         assert learned(again) == learned(found), "copies in place of weights"
     return sum(map(len, docs))
@@ -223,7 +255,8 @@ def check_tokens(case: Case, tok: UBPE, found: UBPE) -> None:
     assert all(2 <= len(token) <= longest for token in tokens), "lengths"
     segments = [(symbols, weight) for symbols, weight in segments_of(case) if weight]
     counts = substrings_of(segments, longest)
-    least = 2 if case.params.get("pretokenizer") is None else 1  # words that occur once may fill what room is left
+    # words that occur once may fill what room is left
+    least = 2 if case.params.get("pretokenizer") is None else 1
     often = sum(count >= least for count in counts.values())
     assert all(counts[token] >= least for token in tokens), f"tokens occur {least} times"
     if options["objective"] == "shortest" or least == 2:
@@ -282,10 +315,16 @@ def fuzz(n_cases: float, seed: int, seconds: float = math.inf, report: float = 6
 
 def main() -> None:
     """Parse and run."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--cases", type=float, default=math.inf, help="how many cases (default: no limit)")
-    parser.add_argument("--seconds", type=float, default=math.inf, help="stop after this time (default: no limit)")
-    parser.add_argument("--seed", type=int, default=0, help="another seed is another run (default %(default)s)")
+    parser.add_argument(
+        "--seconds", type=float, default=math.inf, help="stop after this time (default: no limit)"
+    )
+    parser.add_argument(
+        "--seed", type=int, default=0, help="another seed is another run (default %(default)s)"
+    )
     options = parser.parse_args()
     try:
         print(f"{fuzz(options.cases, options.seed, options.seconds)} cases, no difference")

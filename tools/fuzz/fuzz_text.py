@@ -1,8 +1,9 @@
 """Fuzzing of text: random vocabularies over bytes and random texts, kernels against the plain reference, id for id.
 
-Every text is cut by each published pattern, as well-formed Unicode or as any bytes, and encoded document by document (the way of
-short ones), all at once, on threads, as `str` and as `bytes`, from full caches and from ones of few places; distinct segments are
-counted, and everything is decoded. Stops at the first difference and prints what reproduces it, or at ``--bytes``, ``--seconds``.
+Every text is cut by each published pattern, as well-formed Unicode or as any bytes, and encoded document by
+document (the way of short ones), all at once, on threads, as `str` and as `bytes`, from full caches and from
+ones of few places; distinct segments are counted, and everything is decoded. Stops at the first difference
+and prints what reproduces it, or at ``--bytes``, ``--seconds``.
 
     python tools/fuzz/fuzz_text.py --bytes 1e8 --seed 1
 """
@@ -41,11 +42,69 @@ from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 #: What patterns, windows and caches treat apart.
 PIECES = [*"abcABZ019 '-_./!"]
-PIECES += ["\t", "\n", "\r", "  ", " \n", "\r\n", "'s", "'LL", "'Ve", "'\u017f", "\u2019s", "\u212a", "\u017f", "\xa0"]
-PIECES += ["\u3000", "\u2003", "\u2028", "\x85", "\x0b", "\x1c", "\u200b", "\ufeff", "\u0301", "\u20e3", "\xe9", "\xc9"]
-PIECES += ["\u0130", "\xdf", "\u01c5", "\u02b0", "\u0431", "\u0416", "\u4e2d", "\u6587", "\u304b", "\u30ab", "\u30fb"]
-PIECES += ["\u30fc", "\u3002", "\ud55c", "\uad6d", "\u0e01", "\u093e", "\u0663", "\u0967", "\xbd", "\u2167", "\xb2"]
-PIECES += ["\U0001f468\u200d\U0001f469\u200d\U0001f467", "\u2764\ufe0f", "\U0001f1e9\U0001f1ea", "\U0001d400", "\U0010ffff"]
+PIECES += [
+    "\t",
+    "\n",
+    "\r",
+    "  ",
+    " \n",
+    "\r\n",
+    "'s",
+    "'LL",
+    "'Ve",
+    "'\u017f",
+    "\u2019s",
+    "\u212a",
+    "\u017f",
+    "\xa0",
+]
+PIECES += [
+    "\u3000",
+    "\u2003",
+    "\u2028",
+    "\x85",
+    "\x0b",
+    "\x1c",
+    "\u200b",
+    "\ufeff",
+    "\u0301",
+    "\u20e3",
+    "\xe9",
+    "\xc9",
+]
+PIECES += [
+    "\u0130",
+    "\xdf",
+    "\u01c5",
+    "\u02b0",
+    "\u0431",
+    "\u0416",
+    "\u4e2d",
+    "\u6587",
+    "\u304b",
+    "\u30ab",
+    "\u30fb",
+]
+PIECES += [
+    "\u30fc",
+    "\u3002",
+    "\ud55c",
+    "\uad6d",
+    "\u0e01",
+    "\u093e",
+    "\u0663",
+    "\u0967",
+    "\xbd",
+    "\u2167",
+    "\xb2",
+]
+PIECES += [
+    "\U0001f468\u200d\U0001f469\u200d\U0001f467",
+    "\u2764\ufe0f",
+    "\U0001f1e9\U0001f1ea",
+    "\U0001d400",
+    "\U0010ffff",
+]
 PIECES += ["\x00", "\x7f", "12345", "ab", " ab"]
 STRAY = [
     b"\xed\xa0\x80",
@@ -82,7 +141,9 @@ def make(seed: int) -> Case:
     byte_ids = rng.sample(range(256), 256) if rng.random() < 0.5 else list(range(256))
     pairs = byte_vocabularies.vocabulary(rng, byte_ids)
     few = rng.sample(PIECES, rng.choice([2, 6, 20]))
-    return Case(rng.choice(PATTERNS), byte_ids, pairs, [_document(rng, few) for _ in range(rng.randrange(1, 6))])
+    return Case(
+        rng.choice(PATTERNS), byte_ids, pairs, [_document(rng, few) for _ in range(rng.randrange(1, 6))]
+    )
 
 
 def _document(rng: Random, few: list[str]) -> bytes:
@@ -114,14 +175,18 @@ def check(case: Case) -> None:
     pattern, byte_ids, pairs, docs = case
     merges = {pair: (i, 256 + i) for i, pair in enumerate(pairs)}
     split = [words.split(doc, pattern) for doc in docs]
-    ids = {s: encode_pairs.encode_rank([byte_ids[b] for b in s], merges) for segments in split for s in segments}
+    ids = {
+        s: encode_pairs.encode_rank([byte_ids[b] for b in s], merges) for segments in split for s in segments
+    }
     want = [[i for s in segments for i in ids[s]] for segments in split]
 
     values, offsets = text_samples.text_of(*docs)
     cuts = [0, *itertools.accumulate(len(s) for segments in split for s in segments)]
     assert scan(values, offsets, pattern, 1).tolist() == cuts, "cuts"
     counts = count_words(values, offsets, pattern, 1)
-    assert dict(zip(counts.to_lists(), counts.weights.tolist(), strict=True)) == words.count_segments(docs, pattern), "counts"
+    assert dict(zip(counts.to_lists(), counts.weights.tolist(), strict=True)) == words.count_segments(
+        docs, pattern
+    ), "counts"
 
     vocabulary = Vocabulary.from_merges(256, pairs)
     encoder = WordEncoder(PairEncoder(vocabulary, batch=False), np.array(byte_ids, np.int32))
@@ -129,12 +194,16 @@ def check(case: Case) -> None:
     try:
         thread_pool.SERIAL_BELOW, word_encoder._BUCKETS, word_encoder._LINES = 0, 1, 1
         for n_threads in (1, 2, 3, 1):
-            assert encoder.encode(values, offsets, pattern, n_threads).to_lists() == want, f"small caches, {n_threads} threads"
+            assert encoder.encode(values, offsets, pattern, n_threads).to_lists() == want, (
+                f"small caches, {n_threads} threads"
+            )
     finally:
         thread_pool.SERIAL_BELOW, word_encoder._BUCKETS, word_encoder._LINES = serial, buckets, lines
 
     alphabet = bytes(sorted(range(256), key=byte_ids.__getitem__))
-    tok = BPE.from_merges(pairs, alphabet=alphabet, preprocessing=Preprocessing(pretokenizer=pattern, encoding="utf-8"))
+    tok = BPE.from_merges(
+        pairs, alphabet=alphabet, preprocessing=Preprocessing(pretokenizer=pattern, encoding="utf-8")
+    )
     texts = [doc.decode("utf-8", "replace") for doc in docs]
     for _ in range(2):  # the general way first, then the one of short documents
         assert [tok.encode(doc).tolist() for doc in docs] == want, "one by one"
@@ -167,10 +236,16 @@ def fuzz(n_bytes: float, seed: int, seconds: float = math.inf, report: float = 6
 
 def main() -> None:
     """Parse and run."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--bytes", type=float, default=1e8, help="bytes to encode (default %(default)g)")
-    parser.add_argument("--seconds", type=float, default=math.inf, help="stop after this time (default: no limit)")
-    parser.add_argument("--seed", type=int, default=0, help="another seed is another run (default %(default)s)")
+    parser.add_argument(
+        "--seconds", type=float, default=math.inf, help="stop after this time (default: no limit)"
+    )
+    parser.add_argument(
+        "--seed", type=int, default=0, help="another seed is another run (default %(default)s)"
+    )
     options = parser.parse_args()
     try:
         print(f"{fuzz(options.bytes, options.seed, options.seconds)} bytes, no difference")

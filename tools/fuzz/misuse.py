@@ -1,15 +1,16 @@
 """Calls that people make by mistake: every public call, and in the place of each of its arguments every kind of wrong one.
 
-The calls come from the public names and their signatures (`targets`), the arguments from `KINDS` by the role that the name of a
-parameter has (`ROLES`). Each call is run in a process of its own kind, and its outcome is one of
+The calls come from the public names and their signatures (`targets`), the arguments from `KINDS` by the role
+that the name of a parameter has (`ROLES`). Each call is run in a process of its own kind, and its outcome is
+one of
 
-    right       the result is that of the valid argument, of which this one is another form
-    refused     an error of this library that names the argument and says what was expected or how to go on, or a warning
-    unclear     another error
-    silent      a result, of an argument that has none, or another result than that of the valid one
-    crashed     the process is gone, or hangs
+    right       the result is that of the valid argument, of which this one is another form refused     an
+    error of this library that names the argument and says what was expected or how to go on, or a warning
+    unclear     another error silent      a result, of an argument that has none, or another result than that
+    of the valid one crashed     the process is gone, or hangs
 
-    python tools/fuzz/misuse.py --seed 1 --calls 400          # a part of all; without --calls all of them, some minutes
+    python tools/fuzz/misuse.py --seed 1 --calls 400          # a part of all; without --calls all of them,
+    some minutes
 """
 
 from __future__ import annotations
@@ -41,7 +42,18 @@ if __name__ == "__main__":
     sys.path[:0] = [str(pathlib.Path(__file__).parents[1]), str(pathlib.Path(__file__).parents[2])]
 
 import ubpe_numba
-from ubpe_numba import BPE, UBPE, Counts, FitRules, Preprocessing, Ragged, Scale, UBPEClassic, WordPiece, bounds
+from ubpe_numba import (
+    BPE,
+    UBPE,
+    Counts,
+    FitRules,
+    Preprocessing,
+    Ragged,
+    Scale,
+    UBPEClassic,
+    WordPiece,
+    bounds,
+)
 
 DOCS = [[0, 1, 2, 0, 1, 2, 1, 0], [1, 2, 0, 1], [2, 2, 0, 1, 2, 0]]
 TEXTS = ["low lower lowest", "newer low", "low"]
@@ -107,8 +119,8 @@ def frozen(doc: Any) -> Any:
     return found
 
 
-#: Kinds of arguments by role: name -> what makes one of the valid argument. Those whose name begins with "=" are another form of
-#: it, of which the same result is right; of all others none is.
+#: Kinds of arguments by role: name -> what makes one of the valid argument. Those whose name begins with "="
+#: are another form of it, of which the same result is right; of all others none is.
 MANY_INTS: dict[str, Callable[[Any], Any]] = {
     "=generator": one_by_one,
     "=iterator": iter,
@@ -499,11 +511,22 @@ def subjects() -> list[Subject]:
     ints = BPE(8).fit(DOCS, **quiet)
     paths = UBPE(8, objective="shortest").fit(DOCS, **quiet)
     text = BPE.for_text(262, special_tokens=["<end>"]).fit(TEXTS, **quiet)
-    pieces = WordPiece(["[UNK]", "low", "##er", "##est", "new", "##e", "##r"], preprocessing=Preprocessing("BertPreTokenizer"))
+    pieces = WordPiece(
+        ["[UNK]", "low", "##er", "##est", "new", "##e", "##r"],
+        preprocessing=Preprocessing("BertPreTokenizer"),
+    )
     for tok in (ints, paths, text, pieces):
         tok.save(f"{type(tok).__name__}-{tok._model.alphabet.kind}.json")
     common = {"n_tokens": 6, "objective": "shortest", "tok": ints, "path": "new.json"}
-    shared = {**common, "docs": DOCS, "doc": DOCS[0], "flat": flat, "merges": [[0, 1], [3, 2]], "alphabet": [0, 1, 2], "n": 2}
+    shared = {
+        **common,
+        "docs": DOCS,
+        "doc": DOCS[0],
+        "flat": flat,
+        "merges": [[0, 1], [3, 2]],
+        "alphabet": [0, 1, 2],
+        "n": 2,
+    }
     wide = {
         **shared,
         "values": np.arange(LENGTH, dtype=np.int32),
@@ -576,9 +599,13 @@ def targets() -> Iterator[Target]:
             if name.startswith("_") and name != "__call__":
                 continue
             found = inspect.getattr_static(type(tok), name)
-            if isinstance(found, property) or not callable(getattr(tok, name, found.__get__(None, type(tok)))):
+            if isinstance(found, property) or not callable(
+                getattr(tok, name, found.__get__(None, type(tok)))
+            ):
                 continue
-            yield from _of_callable(f"{subject.name}.{name}", name, subject, functools.partial(_method, subject, name))
+            yield from _of_callable(
+                f"{subject.name}.{name}", name, subject, functools.partial(_method, subject, name)
+            )
     first = subjects()[0]
     for cls in (BPE, UBPE, UBPEClassic):
         yield from _of_callable(f"{cls.__name__}().fit", "fit", first, functools.partial(_fitting, cls))
@@ -638,8 +665,17 @@ def _fitting(cls: Any) -> Callable[..., Any]:
         known_words: Any = None,
     ) -> Any:
         if not (break_tokens is None and special_tokens is None and known_words is None):
-            preprocessing = Preprocessing(break_tokens=break_tokens, special_tokens=special_tokens, known_words=known_words)
-        made = cls(n_tokens, alphabet=alphabet, unknown=unknown, n_threads=n_threads, rules=rules, preprocessing=preprocessing)
+            preprocessing = Preprocessing(
+                break_tokens=break_tokens, special_tokens=special_tokens, known_words=known_words
+            )
+        made = cls(
+            n_tokens,
+            alphabet=alphabet,
+            unknown=unknown,
+            n_threads=n_threads,
+            rules=rules,
+            preprocessing=preprocessing,
+        )
         return made.fit(docs, progress=False)
 
     return fit
@@ -687,16 +723,23 @@ GIVEN = {
 def _of_callable(label: str, method: str, subject: Subject, get: Callable[[], Any]) -> Iterator[Target]:
     """The calls of one function: all its required arguments are valid but for one, or one optional argument is wrong."""
     parameters = {
-        p.name: p for p in inspect.signature(get()).parameters.values() if p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL)
+        p.name: p
+        for p in inspect.signature(get()).parameters.values()
+        if p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL)
     }
-    values = {**subject.values, "n_tokens": 9 if method == "fit_more" and not subject.is_text else subject.values["n_tokens"]}
+    values = {
+        **subject.values,
+        "n_tokens": 9 if method == "fit_more" and not subject.is_text else subject.values["n_tokens"],
+    }
     if method == "decode":
         values["ids"] = [0, 1]
     if method == "index" or (method == "usage" and "ids" in parameters):
         values["ids"] = subject.values["batch"]
     if method == "Ragged":
         values["offsets"] = np.array(CUTS)
-    required = {name: values.get(name, GIVEN.get(name)) for name, p in parameters.items() if p.default is p.empty}
+    required = {
+        name: values.get(name, GIVEN.get(name)) for name, p in parameters.items() if p.default is p.empty
+    }
     if any(value is None for value in required.values()):
         return
     if "progress" in parameters:
@@ -734,7 +777,11 @@ def _of_callable(label: str, method: str, subject: Subject, get: Callable[[], An
             return get()(**{**copy.deepcopy(others), name: argument})
 
         if name == "offsets" and method == "Ragged":  # positions of Arrow, of which some may be left out
-            kinds = {k: make for k, make in kinds.items() if not k.startswith("=") and k not in ("starts", "ends", "lengths")}
+            kinds = {
+                k: make
+                for k, make in kinds.items()
+                if not k.startswith("=") and k not in ("starts", "ends", "lengths")
+            }
         yield Target(label, name, kinds, valid, call)
 
 
@@ -856,7 +903,11 @@ def outcome(target: Target, kind: str) -> tuple[str, str]:
             return _refusal(error, target)
         warned = [str(w.message) for w in told if issubclass(w.category, UserWarning)]
         if right:
-            return ("right", "") if found == expected else ("silent", f"{found!r:.150} instead of {expected!r:.150}")
+            return (
+                ("right", "")
+                if found == expected
+                else ("silent", f"{found!r:.150} instead of {expected!r:.150}")
+            )
         if warned:
             return "refused", f"warning: {warned[0]}"
         return "silent", f"{found!r:.200}"
@@ -869,10 +920,9 @@ def _refusal(error: Exception, target: Target) -> tuple[str, str]:
     is_ours = bool(ours) and frames[-1].filename.startswith(ROOT)
     text = str(error)
     system = isinstance(error, OSError) and error.filename is not None
-    names = re.search(rf"\b{target.parameter}\b|document \d|argument|^{target.name}|Ragged", text) or target.parameter in (
-        "path",
-        "source",
-    )
+    names = re.search(
+        rf"\b{target.parameter}\b|document \d|argument|^{target.name}|Ragged", text
+    ) or target.parameter in ("path", "source")
     if system or (is_ours and names and _WAYS.search(text)):
         return "refused", message
     return "unclear", message
@@ -914,7 +964,9 @@ def files() -> None:
         sealed.chmod(0o444)
 
 
-def survey(n_calls: int | None, seed: int, only: str = "", timeout: float = 120) -> list[tuple[str, str, str]]:
+def survey(
+    n_calls: int | None, seed: int, only: str = "", timeout: float = 120
+) -> list[tuple[str, str, str]]:
     """Run a part, drawn by `seed`, of all calls that `only` is found in: (call, outcome, message) of each."""
     with tempfile.TemporaryDirectory() as folder:
         run = functools.partial(subprocess.run, cwd=folder, capture_output=True, text=True, check=False)
@@ -936,7 +988,9 @@ def survey(n_calls: int | None, seed: int, only: str = "", timeout: float = 120)
             found += [(name, result, message) for _, name, result, message in finished]
             begun = [row[1] for row in rows if row[0] == "begin"]
             if len(begun) > len(finished):
-                found.append((names[begun[-1]], "crashed", f"the process ended, or was stopped: {done.returncode}"))
+                found.append(
+                    (names[begun[-1]], "crashed", f"the process ended, or was stopped: {done.returncode}")
+                )
             elif len(finished) < len(order) and not begun:
                 raise RuntimeError(done.stderr[-2000:])
             order = order[len(begun) :]
@@ -945,11 +999,19 @@ def survey(n_calls: int | None, seed: int, only: str = "", timeout: float = 120)
 
 def main() -> None:
     """Parse and run."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--calls", type=int, help="how many calls; without it all")
     parser.add_argument("--seed", type=int, default=0, help="which of them")
-    parser.add_argument("--show", default="unclear,silent,crashed", help="outcomes whose calls are listed (default %(default)s)")
-    parser.add_argument("--only", default="", metavar="PATTERN", help="calls in whose names this is found, as 'docs: used up'")
+    parser.add_argument(
+        "--show",
+        default="unclear,silent,crashed",
+        help="outcomes whose calls are listed (default %(default)s)",
+    )
+    parser.add_argument(
+        "--only", default="", metavar="PATTERN", help="calls in whose names this is found, as 'docs: used up'"
+    )
     parser.add_argument("--count", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--work", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -964,7 +1026,10 @@ def main() -> None:
             if result in options.show.split(","):
                 print(f"{result:8} {name}: {message:.300}")
         counted = collections.Counter(result for _, result, _ in rows)
-        print(f"{len(rows)} calls:", ", ".join(f"{counted[result]} {result}" for result in (*OUTCOMES, "skipped")))
+        print(
+            f"{len(rows)} calls:",
+            ", ".join(f"{counted[result]} {result}" for result in (*OUTCOMES, "skipped")),
+        )
         sys.exit(bool(counted["silent"] + counted["crashed"]))
 
 

@@ -1,8 +1,9 @@
 """Plain references in a process of their own, under any interpreter: PyPy runs them ten times as fast as CPython.
 
-`answers` starts ``<interpreter> reference_process.py <module> <first>``. The process writes what `module.answer` says of one
-number after the other, each as a length and a `marshal`, and is stopped with the generator. This file, the modules that it runs
-and the references need no package, and nothing that Python 3.9 does not have.
+`answers` starts ``<interpreter> reference_process.py <module> <first>``. The process writes what
+`module.answer` says of one number after the other, each as a length and a `marshal`, and is stopped with the
+generator. This file, the modules that it runs and the references need no package, and nothing that Python 3.9
+does not have.
 """
 
 from __future__ import annotations
@@ -46,12 +47,16 @@ def answers(interpreter: str | None, module: str, first: int) -> Iterator[Any]:
     if path is None:
         raise FileNotFoundError(f"interpreter: there is no {interpreter!r}")
     command = [path, str(pathlib.Path(__file__).resolve()), module, str(first)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=1 << 20) as process:
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=1 << 20
+    ) as process:
         assert process.stdout is not None and process.stderr is not None
         try:
             while len(head := process.stdout.read(LENGTH)) == LENGTH:
                 yield marshal.loads(process.stdout.read(int.from_bytes(head, "little")))
-            raise RuntimeError(f"{interpreter}: the process of the references ended: {process.stderr.read().decode()}")
+            raise RuntimeError(
+                f"{interpreter}: the process of the references ended: {process.stderr.read().decode()}"
+            )
         finally:
             process.kill()
 

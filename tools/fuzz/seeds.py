@@ -73,7 +73,11 @@ def _spoiled(model: dict[str, Any]) -> dict[str, Any]:
         put(f"weight {shown}", "vocabulary", weights=[number] * len(model["vocabulary"]["weights"]))
         put(f"count {shown}", "vocabulary", counts=[number] * len(model["vocabulary"]["counts"]))
         for field in ("occurrences", "log_probabilities"):
-            put(f"{field} {shown}", "vocabulary", **{field: [number] * len(model["vocabulary"]["occurrences"])})
+            put(
+                f"{field} {shown}",
+                "vocabulary",
+                **{field: [number] * len(model["vocabulary"]["occurrences"])},
+            )
             put(f"{field} is {shown}", "vocabulary", **{field: number})
         put(f"n_tokens {shown}", "params", n_tokens=number)
         put(f"rules {shown}", "params", rules=number)
@@ -95,7 +99,18 @@ def _spoiled(model: dict[str, Any]) -> dict[str, Any]:
         }
     for field in ("merges", "symbols", "lengths"):
         if field in model["vocabulary"]:
-            for value in ([], [[]], [[0, 1], [0]], [[0, 2**70]], [[-1, 0]], [0, 1], [0, [1]], [2**63 - 1] * 4, {"0": 1}, None):
+            for value in (
+                [],
+                [[]],
+                [[0, 1], [0]],
+                [[0, 2**70]],
+                [[-1, 0]],
+                [0, 1],
+                [0, [1]],
+                [2**63 - 1] * 4,
+                {"0": 1},
+                None,
+            ):
                 put(f"{field} {value!s:.24}", "vocabulary", **{field: value})
     for part in ("params", "alphabet", "vocabulary"):
         out[f"{part} gone"] = {k: v for k, v in model.items() if k != part}
@@ -121,7 +136,11 @@ def _archives(data: bytes) -> dict[str, bytes]:
     out: dict[str, bytes] = {}
     with zipfile.ZipFile(io.BytesIO(data)) as source:
         members = {info.filename: source.read(info) for info in source.infolist()}
-    for label, how, more in (("compressed", 8, {}), ("unknown", 0, {"x.npy": b""}), ("folder", 0, {"a/": b""})):
+    for label, how, more in (
+        ("compressed", 8, {}),
+        ("unknown", 0, {"x.npy": b""}),
+        ("folder", 0, {"a/": b""}),
+    ):
         buffer = io.BytesIO()
         with zipfile.ZipFile(buffer, "w", how) as archive:
             for name, content in {**members, **more}.items():
@@ -136,8 +155,14 @@ def _archives(data: bytes) -> dict[str, bytes]:
         extra = struct.pack("<HHQ", 1, 8, big)  # zip64: the offset of the first member
         entry = directory[:30] + struct.pack("<H", len(extra)) + directory[32:42] + b"\xff" * 4
         directory_64 = entry + directory[46 : 46 + n_name] + extra + rest
-        out[f"offset {big}"] = body + directory_64 + tail[:12] + struct.pack("<I", len(directory_64)) + tail[16:]
-        for label, sizes, record in (("start", (size, big), end), ("size", (big, at), end), ("locator", (size, at), big)):
+        out[f"offset {big}"] = (
+            body + directory_64 + tail[:12] + struct.pack("<I", len(directory_64)) + tail[16:]
+        )
+        for label, sizes, record in (
+            ("start", (size, big), end),
+            ("size", (big, at), end),
+            ("locator", (size, at), big),
+        ):
             record_64 = struct.pack("<4sQHHLLQQQQ", b"PK\x06\x06", 44, 45, 45, 0, 0, 1, 1, *sizes)
             locator = struct.pack("<4sLQL", b"PK\x06\x07", 0, record, 1)
             out[f"{label} {big}"] = data[:end] + record_64 + locator + tail[:10] + b"\xff" * 10 + tail[20:]
@@ -146,8 +171,26 @@ def _archives(data: bytes) -> dict[str, bytes]:
 
 def _headers() -> dict[str, bytes]:
     """Hostile arrays."""
-    shapes = ["()", "(0,)", "(0, 0)", "(0, 3)", "(-1,)", "(-1, 0)", "(True,)", "('a',)", "(1.5,)", "(None,)", "([],)", "(1,) * 9",
-              f"(0, {2**62})", f"(0, {2**63})", f"({2**70}, 0)", f"({2**31}, {2**33})", "(" * 300, "9" * 5000]  # fmt: skip
+    shapes = [
+        "()",
+        "(0,)",
+        "(0, 0)",
+        "(0, 3)",
+        "(-1,)",
+        "(-1, 0)",
+        "(True,)",
+        "('a',)",
+        "(1.5,)",
+        "(None,)",
+        "([],)",
+        "(1,) * 9",
+        f"(0, {2**62})",
+        f"(0, {2**63})",
+        f"({2**70}, 0)",
+        f"({2**31}, {2**33})",
+        "(" * 300,
+        "9" * 5000,
+    ]
     out = {f"shape {shape:.24}": _npy("<i4", shape) for shape in shapes}
     for descr in (
         "<i4",
@@ -182,12 +225,27 @@ def _dumps(dump: dict[str, Any]) -> dict[str, Any]:
         out[f"ids {shown}"] = {**dump, "alphabet": dict.fromkeys(dump["alphabet"], number)}
         out[f"parts {shown}"] = {**dump, "mapper": {k: [number, 0] for k in dump["mapper"]}}
         out[f"weights {shown}"] = {**dump, "weights": dict.fromkeys(dump["weights"], number)}
-    for label, alphabet in (("huge", [str(10**30), "1"]), ("twice", ["1", "01"]), ("words", ["ab", ""]), ("digits", ["٣", "-"])):
-        out[f"symbols {label}"] = {**dump, "alphabet": {s: i for i, s in enumerate(alphabet)}, "mapper": {}, "weights": {}}
+    for label, alphabet in (
+        ("huge", [str(10**30), "1"]),
+        ("twice", ["1", "01"]),
+        ("words", ["ab", ""]),
+        ("digits", ["٣", "-"]),
+    ):
+        out[f"symbols {label}"] = {
+            **dump,
+            "alphabet": {s: i for i, s in enumerate(alphabet)},
+            "mapper": {},
+            "weights": {},
+        }
     for shape, m in (("cycle", 5), ("doubling", 60)):
         mapper = {str(3 + i): pair for i, pair in enumerate(_pairs(shape, m))}
         alphabet_3 = {"0": 0, "1": 1, "2": 2}
-        out[shape] = {"n_tokens": 99, "alphabet": alphabet_3, "mapper": mapper, "weights": dict.fromkeys(mapper, 0)}
+        out[shape] = {
+            "n_tokens": 99,
+            "alphabet": alphabet_3,
+            "mapper": mapper,
+            "weights": dict.fromkeys(mapper, 0),
+        }
     lengths = {str(n): [0] * 300, str(n + 1): []}
     return out | {"lengths": {**dump, "mapper": lengths, "weights": {str(n): 0, str(n + 1): 0}}}
 
@@ -231,11 +289,17 @@ def seeds() -> dict[str, bytes]:
                     out[f"{name} npz {what}"] = _input(name, "npz", data)
                 for what, data in _headers().items():
                     for member in members:
-                        out[f"{name} {member} {what}"] = _input(name, "members", to_members({**members, member: data}))
-    splits = json.loads((pathlib.Path(__file__).parents[2] / "tests" / "formats" / "dumps_of_ubpe_0_3.json").read_text())
+                        out[f"{name} {member} {what}"] = _input(
+                            name, "members", to_members({**members, member: data})
+                        )
+    splits = json.loads(
+        (pathlib.Path(__file__).parents[2] / "tests" / "formats" / "dumps_of_ubpe_0_3.json").read_text()
+    )
     for i, case in enumerate(splits):
         name = "UBPEClassic" if case["classic"] else "UBPE"
-        out[f"{name} dump {i} that splits documents"] = _input(name, f"published {case['kind']}", case["dump"].encode())
+        out[f"{name} dump {i} that splits documents"] = _input(
+            name, f"published {case['kind']}", case["dump"].encode()
+        )
     return out | _foreign()
 
 
@@ -247,7 +311,9 @@ def _foreign() -> dict[str, bytes]:
         words = {"special_tokens": ["<s>", "<é>"], "pretokenizer": "gpt2"}
         text = cls.for_text(262, **words).fit(["abab cab<s>", "ba cab"], progress=False)
         letters = cls(12, preprocessing=Preprocessing(**words)).fit(DOCUMENTS["text"], progress=False)
-        integers = cls(14, preprocessing=Preprocessing(known_words=[[1, 1]])).fit(DOCUMENTS["dense"], progress=False)
+        integers = cls(14, preprocessing=Preprocessing(known_words=[[1, 1]])).fit(
+            DOCUMENTS["dense"], progress=False
+        )
         files = {
             f"huggingface {kind}": export(tok, "tokenizer.json", unk_token=False).encode()
             for kind, tok in (("text", text), ("letters", letters), ("integers", integers))
@@ -260,7 +326,9 @@ def _foreign() -> dict[str, bytes]:
                 out[f"{name} {form} cut at {end}"] = _input(name, loader, data[:end])
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder, "model.json")
-            numbered = cls.for_text(262, special_tokens={"<s>": 300}).fit(["abab cab", "ba cab"], progress=False)
+            numbered = cls.for_text(262, special_tokens={"<s>": 300}).fit(
+                ["abab cab", "ba cab"], progress=False
+            )
             assert numbered.vocabulary.special["<s>"] == 300
             for i, tok in enumerate((text, letters, integers, numbered)):
                 tok.save(path)

@@ -1,10 +1,10 @@
 """Soak: eight threads fit, encode, decode, save, load, refine and count for half an hour, while faults come and go.
 
-Faults in turns: none, little memory (RLIMIT_AS), threads refused (RLIMIT_NPROC), a full disk, a limit of file sizes, jumps of
-the clock, signals every 10 ms with Ctrl-C now and then, forks. Results are compared with those of one thread before, and with the
-plain references. After each fault all jobs pause, and memory, descriptors, threads and files are looked at. Any wrong result,
-error that a fault does not explain, hang, leak, or file that is left behind or not whole is a finding; exit code 1 if there is
-any.
+Faults in turns: none, little memory (RLIMIT_AS), threads refused (RLIMIT_NPROC), a full disk, a limit of file
+sizes, jumps of the clock, signals every 10 ms with Ctrl-C now and then, forks. Results are compared with
+those of one thread before, and with the plain references. After each fault all jobs pause, and memory,
+descriptors, threads and files are looked at. Any wrong result, error that a fault does not explain, hang,
+leak, or file that is left behind or not whole is a finding; exit code 1 if there is any.
 
     python tools/fuzz/soak.py --minutes 30 --seed 1
 """
@@ -42,7 +42,9 @@ import ubpe_numba
 N_THREADS = 8
 HANGS = 180.0  # seconds that no job takes
 LEAK = 24 * MIB  # more at the end than in the beginning
-LONG = 4.0  # minutes: shorter runs compile no kernels on a full disk, nor is memory flat: each thread fills caches of its own
+# minutes: shorter runs compile no kernels on a full disk, nor is memory flat: each thread fills caches of its
+# own
+LONG = 4.0
 WARM_UP = 60.0  # seconds of a long run before the first fault
 
 COLD = """
@@ -77,8 +79,11 @@ class Workers:
         self.began = [time.monotonic()] * N_THREADS
         self.job = [""] * N_THREADS
         self.done: list[Counter[tuple[str, str]]] = [Counter() for _ in range(N_THREADS)]  # by fault and job
-        self.failed: list[Counter[tuple[str, str]]] = [Counter() for _ in range(N_THREADS)]  # by fault and error
-        self.threads = [threading.Thread(target=self._run, args=(i, Random(seed * 1000 + i))) for i in range(N_THREADS)]
+        # by fault and error
+        self.failed: list[Counter[tuple[str, str]]] = [Counter() for _ in range(N_THREADS)]
+        self.threads = [
+            threading.Thread(target=self._run, args=(i, Random(seed * 1000 + i))) for i in range(N_THREADS)
+        ]
         for thread in self.threads:
             thread.start()
 
@@ -103,7 +108,8 @@ class Workers:
 
     def _run(self, i: int, rng: Random) -> None:
         while not self.ended:
-            # the limit of memory may come at any instruction, of this loop too; what a job raises is dealt with inside
+            # the limit of memory may come at any instruction, of this loop too; what a job raises is dealt
+            # with inside
             with contextlib.suppress(MemoryError):
                 self.busy[i] = True
                 if self.paused:
@@ -160,7 +166,9 @@ class ColdCache:
         self.place, self.folder = place, place.small.parent / "cache"
         environment = {**os.environ, "UBPE_CACHE_DIR": str(self.folder)}
         command = [sys.executable, "-c", COLD]
-        self.process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        self.process = subprocess.Popen(
+            command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        )
 
     def check(self) -> None:
         """Wait for it; findings."""
@@ -211,7 +219,11 @@ def soak(minutes: float, seed: int, root: pathlib.Path, names: list[str] | None 
         time.sleep(WARM_UP if minutes >= LONG else 0.0)  # the threads work already
         while time.monotonic() < began + total or n < 2 * len(faults):
             fault = faults[n % len(faults)]
-            cold = ColdCache(place) if fault.name == "disk" and with_cache and n // len(faults) % 4 == 0 else None
+            cold = (
+                ColdCache(place)
+                if fault.name == "disk" and with_cache and n // len(faults) % 4 == 0
+                else None
+            )
             begin = time.monotonic()
             workers.go_on(fault)
             fault.disturb(begin + phase)
@@ -228,14 +240,18 @@ def soak(minutes: float, seed: int, root: pathlib.Path, names: list[str] | None 
                 said = time.monotonic()
                 jobs, s = sum(counter.total() for counter in workers.done), samples[-1]
                 held = f"{s.rss / MIB:.0f} MiB, {s.descriptors} descriptors, {s.threads} threads"
-                print(f"{s.seconds / 60:.1f} min: {jobs} jobs, {held}, {len(place.findings)} findings", flush=True)
+                print(
+                    f"{s.seconds / 60:.1f} min: {jobs} jobs, {held}, {len(place.findings)} findings",
+                    flush=True,
+                )
     except TimeoutError as error:
         place.find(f"hangs: {error}")
         faulthandler.dump_traceback(all_threads=True)
         report(place, workers, samples, used)
         os._exit(1)  # threads that hang would keep the process
     workers.end()
-    for what in leaks(samples[len(faults) :], of_memory=minutes >= LONG):  # the first turn of all faults warms up
+    # the first turn of all faults warms up
+    for what in leaks(samples[len(faults) :], of_memory=minutes >= LONG):
         place.find(f"leak: {what}")
     report(place, workers, samples, used)
     return place.findings
@@ -245,11 +261,19 @@ def report(place: Place, workers: Workers, samples: list[Sample], used: Counter[
     """The table at the end."""
     done, failed = sum(workers.done, Counter()), sum(workers.failed, Counter())
     names = sorted({job for _, job in done})
-    print(f"\n{'':12}{'seconds':>8}{'jobs':>9}  " + "".join(f"{name[:9]:>10}" for name in names) + "  errors that were allowed")
+    print(
+        f"\n{'':12}{'seconds':>8}{'jobs':>9}  "
+        + "".join(f"{name[:9]:>10}" for name in names)
+        + "  errors that were allowed"
+    )
     for fault, milliseconds in used.items():
         counts = [done[fault, name] for name in names]
         errors = ", ".join(f"{count} {error}" for (of, error), count in sorted(failed.items()) if of == fault)
-        print(f"{fault:12}{milliseconds / 1000:8.0f}{sum(counts):9}  " + "".join(f"{n:10}" for n in counts) + f"  {errors}")
+        print(
+            f"{fault:12}{milliseconds / 1000:8.0f}{sum(counts):9}  "
+            + "".join(f"{n:10}" for n in counts)
+            + f"  {errors}"
+        )
     print(f"{'all':12}{sum(used.values()) / 1000:8.0f}{done.total():9}")
     print(", ".join(f"{n} {what}" for what, n in sorted(place.happened.items())))
     if len(samples) > len(FAULTS):
@@ -264,16 +288,24 @@ def report(place: Place, workers: Workers, samples: list[Sample], used: Counter[
 
 def main() -> None:
     """Parse and run."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--minutes", type=float, default=30.0, help="how long (default %(default)g)")
-    parser.add_argument("--seed", type=int, default=0, help="another seed is another run (default %(default)s)")
-    parser.add_argument("--faults", nargs="*", choices=[kind.name for kind in FAULTS], help="which ones (default: all)")
+    parser.add_argument(
+        "--seed", type=int, default=0, help="another seed is another run (default %(default)s)"
+    )
+    parser.add_argument(
+        "--faults", nargs="*", choices=[kind.name for kind in FAULTS], help="which ones (default: all)"
+    )
     options = parser.parse_args()
     if not sys.platform.startswith("linux"):
         sys.exit("soak: limits, forks and /proc of Linux are needed")
-    if os.environ.get("PYTHONMALLOC") != "malloc":  # objects come from the reserve that the fault of memory leaves
+    # objects come from the reserve that the fault of memory leaves
+    if os.environ.get("PYTHONMALLOC") != "malloc":
         os.execve(sys.executable, [sys.executable, *sys.argv], os.environ | {"PYTHONMALLOC": "malloc"})
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:  # what is mounted there goes with the process
+    # what is mounted there goes with the process
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         os.chmod(folder, 0o755)  # for a child that is nobody
         findings = soak(options.minutes, options.seed, pathlib.Path(folder), options.faults)
     sys.exit(1 if findings else 0)

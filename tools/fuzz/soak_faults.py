@@ -27,7 +27,11 @@ MIB = 1 << 20
 CHILD_SECONDS = 120  # a child that takes longer hangs
 NO_ROOM = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 _LIBC = ctypes.CDLL(None, use_errno=True)
-_LIBC.malloc.restype, _LIBC.malloc.argtypes, _LIBC.free.argtypes = ctypes.c_void_p, [ctypes.c_size_t], [ctypes.c_void_p]
+_LIBC.malloc.restype, _LIBC.malloc.argtypes, _LIBC.free.argtypes = (
+    ctypes.c_void_p,
+    [ctypes.c_size_t],
+    [ctypes.c_void_p],
+)
 _LARGE = 1 << 17  # bytes of an array that malloc takes from the system, and of what it gives back
 _RESERVE = 32 * MIB
 _ARENA_MAX, _MMAP_THRESHOLD, _TRIM_THRESHOLD = -8, -3, -1  # of malloc.h
@@ -76,10 +80,10 @@ class Fault:
 class Memory(Fault):
     """The address space is limited to little more than there is, by turns more and less.
 
-    A ufunc of numbers of two types takes memory to convert them when it has given up Python's lock, and if there is none, NumPy
-    crashes (2.4: `npyiter_allocate_buffers` calls `PyErr_NoMemory` there); Python itself crashes, or waits for ever for a thread
-    that it could not begin, when there is none for an object. So small blocks come from a reserve, and what fails is every
-    array of `_LARGE` bytes and more.
+    A ufunc of numbers of two types takes memory to convert them when it has given up Python's lock, and if
+    there is none, NumPy crashes (2.4: `npyiter_allocate_buffers` calls `PyErr_NoMemory` there); Python itself
+    crashes, or waits for ever for a thread that it could not begin, when there is none for an object. So
+    small blocks come from a reserve, and what fails is every array of `_LARGE` bytes and more.
     """
 
     name = "memory"
@@ -197,7 +201,9 @@ class FileSize(Fault):
         before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         try:
             while time.monotonic() < end:
-                resource.setrlimit(resource.RLIMIT_FSIZE, (self.place.rng.choice([0, 1, 511, 4096, 8000, 60_000]), hard))
+                resource.setrlimit(
+                    resource.RLIMIT_FSIZE, (self.place.rng.choice([0, 1, 511, 4096, 8000, 60_000]), hard)
+                )
                 self.place.happened["limits of files"] += 1
                 time.sleep(0.3)
         finally:

@@ -1,10 +1,11 @@
 """Sixteen threads over many models: made, called, copied, pickled, deleted, in pools, at exit; results are compared.
 
-A process has a few seconds, so that first calls, of cold models, come from threads; daemons still call when it ends. A process
-that crashes, hangs, complains or finds another result is a finding; exit code 1 if there is any.
+A process has a few seconds, so that first calls, of cold models, come from threads; daemons still call when
+it ends. A process that crashes, hangs, complains or finds another result is a finding; exit code 1 if there
+is any.
 
-    python tools/fuzz/soak_threads.py --seconds 1200 --seed 1
-    python tools/fuzz/soak_threads.py --calls 1000000         short calls, after which memory and reference counts are as before
+    python tools/fuzz/soak_threads.py --seconds 1200 --seed 1 python tools/fuzz/soak_threads.py --calls
+    1000000         short calls, after which memory and reference counts are as before
 """
 
 from __future__ import annotations
@@ -53,7 +54,9 @@ class Known:
         lengths = (0, 1, 5, 16, 40, 300)
         symbols = [[rng.randrange(n_symbols) for _ in range(n)] for n in lengths]
         self.ids = [one_by_one(doc, self.merges, n_symbols) for doc in symbols]
-        self.docs: list[Any] = ["".join("abcdef"[i] for i in doc) for doc in symbols] if self.is_text else symbols
+        self.docs: list[Any] = (
+            ["".join("abcdef"[i] for i in doc) for doc in symbols] if self.is_text else symbols
+        )
 
     def make(self) -> Any:
         """A tokenizer that nobody has called."""
@@ -104,7 +107,10 @@ def one_job(known: list[Known], shared: list[Any], rng: Random) -> None:
 
 
 def work(seed: int, seconds: float) -> int:
-    """What one process does; the number of jobs. Half of the threads are daemons that go on until the process has ended."""
+    """What one process does; the number of jobs.
+
+    Half of the threads are daemons that go on until the process has ended.
+    """
     rng = Random(seed)
     known = [Known(rng) for _ in range(12)]
     shared = [k.make() for k in known]
@@ -124,7 +130,9 @@ def work(seed: int, seconds: float) -> int:
                 wrong.append(error)
             jobs[number] += 1
 
-    threads = [threading.Thread(target=run, args=(n, n % 2 == 0), daemon=n % 2 == 0) for n in range(N_THREADS)]
+    threads = [
+        threading.Thread(target=run, args=(n, n % 2 == 0), daemon=n % 2 == 0) for n in range(N_THREADS)
+    ]
     for thread in threads:
         thread.start()
     for thread in threads[1::2]:
@@ -138,7 +146,14 @@ def soak(seconds: float, seed: int) -> list[str]:
     """Processes, one after the other, for so many seconds; the findings."""
     end, findings, jobs, n = time.monotonic() + seconds, [], 0, 0
     while time.monotonic() < end:
-        command = [sys.executable, str(pathlib.Path(__file__)), "--work", str(PART), "--seed", str(seed * 10_000 + n)]
+        command = [
+            sys.executable,
+            str(pathlib.Path(__file__)),
+            "--work",
+            str(PART),
+            "--seed",
+            str(seed * 10_000 + n),
+        ]
         try:
             done = subprocess.run(command, capture_output=True, text=True, timeout=PART + HANGS)
         except subprocess.TimeoutExpired as hang:
@@ -196,8 +211,16 @@ def leaks(n_calls: int) -> list[str]:
         n += call_all()
     after = state()
     allowed = {"blocks": 200, "KiB": 8 << 10, "None": 50, "True": 50, "the empty text": 50, "int": 20}
-    grown = [f"{name}: {before[name]} -> {after[name]}" for name in before if after[name] - before[name] > allowed.get(name, 5)]
-    lost = [f"{name}: {before[name]} -> {after[name]}" for name in watched if before[name] - after[name] > allowed.get(name, 5)]
+    grown = [
+        f"{name}: {before[name]} -> {after[name]}"
+        for name in before
+        if after[name] - before[name] > allowed.get(name, 5)
+    ]
+    lost = [
+        f"{name}: {before[name]} -> {after[name]}"
+        for name in watched
+        if before[name] - after[name] > allowed.get(name, 5)
+    ]
     print(f"{n} calls, {len(grown + lost)} findings", *grown, *lost, sep="\n")
     return grown + lost
 
@@ -211,9 +234,13 @@ def rss() -> int:
 def main() -> None:
     """Parse and run."""
     faulthandler.enable()
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--seconds", type=float, default=60.0, help="how long (default %(default)g)")
-    parser.add_argument("--seed", type=int, default=0, help="another seed is another run (default %(default)s)")
+    parser.add_argument(
+        "--seed", type=int, default=0, help="another seed is another run (default %(default)s)"
+    )
     parser.add_argument("--calls", type=int, help="look for leaks of so many short calls instead")
     parser.add_argument("--work", type=float, help=argparse.SUPPRESS)
     options = parser.parse_args()

@@ -1,7 +1,7 @@
 """The work of the soak: tokenizers with what they have to find, computed beforehand by one thread, and jobs that check it.
 
-A job draws what it does, and raises AssertionError if anything differs. Jobs share tokenizers and files, as threads of a server
-do; what is small is held against the plain references too.
+A job draws what it does, and raises AssertionError if anything differs. Jobs share tokenizers and files, as
+threads of a server do; what is small is held against the plain references too.
 """
 
 from __future__ import annotations
@@ -68,8 +68,12 @@ def prepare(seed: int) -> Work:
     words = ["".join(chr(97 + min(c, 11)) for c in rng.zipf(1.5, n) - 1) for n in rng.integers(1, 9, 60)]
     text = [" ".join(words[min(i, 59)] for i in rng.zipf(1.3, n) - 1) for n in rng.integers(0, 60, 40)]
     dna = [bytes(b"ACGT"[s] for s in rng.integers(0, 4, n)) for n in rng.integers(0, 500, 12)]
-    large = np.array_split(np.minimum(rng.zipf(1.3, 240_000), 200).astype(np.int64), 40)  # is shared among threads
-    pauses = [np.concatenate([rng.integers(0, 9, 30), np.zeros(n, int), rng.integers(0, 9, 9)]) for n in rng.integers(0, 3000, 9)]
+    # is shared among threads
+    large = np.array_split(np.minimum(rng.zipf(1.3, 240_000), 200).astype(np.int64), 40)
+    pauses = [
+        np.concatenate([rng.integers(0, 9, 30), np.zeros(n, int), rng.integers(0, 9, 9)])
+        for n in rng.integers(0, 3000, 9)
+    ]
     as_text = Preprocessing("gpt2", encoding="utf-8")
     makers: list[tuple[str, Callable[[], Any], Docs]] = [
         ("bpe of integers", lambda: BPE(150, n_threads=1), small),
@@ -77,15 +81,22 @@ def prepare(seed: int) -> Work:
         ("shortest of walks", lambda: UBPE(60, 10, objective="shortest", n_threads=1), walks),
         ("classic of walks", lambda: UBPEClassic(60, 10, n_threads=1), walks),
         ("bpe of text", lambda: BPE(400, n_threads=1, preprocessing=as_text), text),
-        ("shortest of text", lambda: UBPE(350, 10, objective="shortest", n_threads=1, preprocessing=as_text), text),
+        (
+            "shortest of text",
+            lambda: UBPE(350, 10, objective="shortest", n_threads=1, preprocessing=as_text),
+            text,
+        ),
         ("bpe of pauses", lambda: BPE(60, n_threads=1), pauses),
         ("bpe of bytes", lambda: BPE(300, n_threads=1), dna),
-        ("bpe of many", lambda: BPE(3000, n_threads=1), large),  # a file in whose arrays a limit of memory is felt
+        # a file in whose arrays a limit of memory is felt
+        ("bpe of many", lambda: BPE(3000, n_threads=1), large),
         ("classic of many", lambda: UBPEClassic(500, 50, n_threads=1), large),
         ("shortest of many", lambda: UBPE(400, 50, objective="shortest", n_threads=1), large),
     ]
     known = [_known(name, make, docs, docs is not large) for name, make, docs in makers]
-    fingerprints = {cls.__name__: frozenset(k.fingerprint for k in known if type(k.shared[0]) is cls) for cls in CLASSES}
+    fingerprints = {
+        cls.__name__: frozenset(k.fingerprint for k in known if type(k.shared[0]) is cls) for cls in CLASSES
+    }
     dense = [np.minimum(doc, 40) for doc in small]
     toks = BPE(120, alphabet=41), UBPE(120, 20, alphabet=41), UBPE(120, 20, alphabet=41, objective="shortest")
     refitted = [_refitted(tok, (dense, [40 - doc for doc in dense]), dense[:9]) for tok in toks]
@@ -109,7 +120,9 @@ def _known(name: str, make: Callable[[], Any], docs: Docs, small: bool) -> Known
 
 def file_names() -> dict[str, Any]:
     """The name of every file that jobs save to, and the class of the tokenizers in it."""
-    return {f"{cls.__name__}-{i}{suffix}": cls for cls in CLASSES for i in range(SLOTS) for suffix in SUFFIXES}
+    return {
+        f"{cls.__name__}-{i}{suffix}": cls for cls in CLASSES for i in range(SLOTS) for suffix in SUFFIXES
+    }
 
 
 def fill(work: Work, folder: pathlib.Path) -> None:
@@ -154,7 +167,9 @@ def fit_fewer(work: Work, rng: Random, folder: pathlib.Path) -> None:
     try:
         tok.fit(known.docs, progress=False)
     except BaseException:
-        assert len(tok._model.vocabulary) == len(before), f"fit_fewer: {known.name} is changed by a fit that failed"
+        assert len(tok._model.vocabulary) == len(before), (
+            f"fit_fewer: {known.name} is changed by a fit that failed"
+        )
         raise
     after = tok._model.vocabulary
     assert len(after) == size, f"fit_fewer: {known.name}"
@@ -175,7 +190,9 @@ def encode_one(work: Work, rng: Random, folder: pathlib.Path) -> None:
     tok = rng.choice(known.shared)
     for _ in range(20):
         i = rng.randrange(len(known.docs))
-        assert np.array_equal(tok.encode(known.docs[i]), known.ids[i]), f"encode_one: {known.name}, document {i}"
+        assert np.array_equal(tok.encode(known.docs[i]), known.ids[i]), (
+            f"encode_one: {known.name}, document {i}"
+        )
 
 
 def decode(work: Work, rng: Random, folder: pathlib.Path) -> None:
@@ -209,7 +226,9 @@ def refine(work: Work, rng: Random, folder: pathlib.Path) -> None:
 
 def stream(work: Work, rng: Random, folder: pathlib.Path) -> None:
     """A document in parts."""
-    known = rng.choice([k for k in work.known if type(k.shared[0]) is BPE and k.shared[0].preprocessing is None])
+    known = rng.choice(
+        [k for k in work.known if type(k.shared[0]) is BPE and k.shared[0].preprocessing is None]
+    )
     i = rng.randrange(len(known.docs))
     doc, sizes = known.docs[i], [rng.choice([0, 1, 7, 100]) for _ in range(50)]
     cuts = sorted({0, len(doc), *(min(len(doc), at) for at in itertools.accumulate(sizes))})
@@ -220,7 +239,9 @@ def stream(work: Work, rng: Random, folder: pathlib.Path) -> None:
 
 def push(work: Work, rng: Random, folder: pathlib.Path) -> None:
     """Documents pushed in parts and decoded as ids come, by streams that a pickle may have carried."""
-    known = rng.choice([k for k in work.known if type(k.shared[0]) is BPE and k.shared[0].preprocessing is None])
+    known = rng.choice(
+        [k for k in work.known if type(k.shared[0]) is BPE and k.shared[0].preprocessing is None]
+    )
     i, tok = rng.randrange(len(known.docs)), rng.choice(known.shared)
     doc, stream, decoder, parts = known.docs[i], tok.stream(), tok.decode_stream(), []
     at = 0
@@ -294,7 +315,9 @@ def count(work: Work, rng: Random, folder: pathlib.Path) -> None:
     keys = [doc if isinstance(doc, (str, bytes)) else tuple(doc.tolist()) for doc in docs]
     found = count_documents(docs)
     of_found = [doc if isinstance(doc, (str, bytes)) else tuple(doc) for doc in found.to_lists()]
-    assert list(zip(of_found, found.weights.tolist(), strict=True)) == list(Counter(keys).items()), f"count: {known.name}"
+    assert list(zip(of_found, found.weights.tolist(), strict=True)) == list(Counter(keys).items()), (
+        f"count: {known.name}"
+    )
 
 
 def copy(work: Work, rng: Random, folder: pathlib.Path) -> None:
@@ -324,6 +347,21 @@ def _equal(found: Any, wanted: Any) -> bool:
 Job = Callable[[Work, Random, pathlib.Path], None]
 READING: list[Job] = [encode, encode_one, decode, load, stream, push, count, copy, use_refitted]
 JOBS: list[Job] = [
-    *(fit, fit_fewer, encode, encode, encode_one, decode, save, load, refine, stream, push, count, copy, references),
+    *(
+        fit,
+        fit_fewer,
+        encode,
+        encode,
+        encode_one,
+        decode,
+        save,
+        load,
+        refine,
+        stream,
+        push,
+        count,
+        copy,
+        references,
+    ),
     *(fit_again, use_refitted, write, read_written),
 ]

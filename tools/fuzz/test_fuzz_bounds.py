@@ -10,7 +10,9 @@ from fuzz.fuzz_bounds import fuzz, make
 
 
 @pytest.mark.parametrize("more, message", [(1, "tokens do|above the programme"), (-10, "far below")])
-def test_a_wrong_bound_is_found_and_can_be_made_again(monkeypatch: pytest.MonkeyPatch, more: int, message: str) -> None:
+def test_a_wrong_bound_is_found_and_can_be_made_again(
+    monkeypatch: pytest.MonkeyPatch, more: int, message: str
+) -> None:
     right = fuzz_bounds.bound_of_units
 
     def wrong(*args: Any) -> Any:

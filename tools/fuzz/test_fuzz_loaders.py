@@ -8,7 +8,8 @@ import pytest
 from fuzz.fuzz_loaders import one_input
 from fuzz.seeds import seeds
 
-pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")  # of fields that are not known, words whose ids are others here
+# of fields that are not known, words whose ids are others here
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
 
 def mutated(data: bytes, other: bytes, rng: random.Random) -> bytes:

@@ -12,7 +12,9 @@ def test_no_mistake_ends_the_process() -> None:
 
 
 @pytest.mark.parametrize(
-    "kind", [r"[^r]\.(?!.*_iter).*\((docs|batch): used up", r"\(y: "], ids=["iterators that were used up", "no labels"]
+    "kind",
+    [r"[^r]\.(?!.*_iter).*\((docs|batch): used up", r"\(y: "],
+    ids=["iterators that were used up", "no labels"],
 )
 def test_a_mistake_of_this_kind_is_refused(kind: str) -> None:
     found = survey(40, seed=1, only=kind)

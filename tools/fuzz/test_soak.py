@@ -43,12 +43,16 @@ def place(work: Work, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -
 def test_twenty_seconds_without_a_finding() -> None:
     command = [sys.executable, str(pathlib.Path(soak.__file__)), "--minutes", "0.35", "--seed", "7"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    process = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=600, check=False)
+    process = subprocess.run(
+        command, env=environment, capture_output=True, text=True, timeout=600, check=False
+    )
     told = process.stdout + process.stderr
     assert process.returncode == 0, told
     assert "0 findings" in told
     for kind in FAULTS:
-        assert f"\n{kind.name} " in told or (kind.name == "disk" and os.getuid() != 0), f"{kind.name} was left out: {told}"
+        assert f"\n{kind.name} " in told or (kind.name == "disk" and os.getuid() != 0), (
+            f"{kind.name} was left out: {told}"
+        )
     if os.getuid() != 0:
         pytest.skip("a full disk needs root: it was left out; the other faults were there, without a finding")
 
@@ -63,20 +67,32 @@ def spoilt(work: Work) -> Work:
     """Shared tokenizers are smaller than those that what is known comes from, and no fingerprint is right."""
     known = [
         k._replace(
-            shared=tuple(t.truncate(len(t._model.vocabulary) - 3) for t in k.shared), fingerprint="", refined=k.refined and ""
+            shared=tuple(t.truncate(len(t._model.vocabulary) - 3) for t in k.shared),
+            fingerprint="",
+            refined=k.refined and "",
         )
         for k in work.known
     ]
     refitted = [k._replace(fingerprints=("", "")) for k in work.refitted]
-    return work._replace(known=known, fingerprints=dict.fromkeys(work.fingerprints, frozenset()), refitted=refitted)
+    return work._replace(
+        known=known, fingerprints=dict.fromkeys(work.fingerprints, frozenset()), refitted=refitted
+    )
 
 
 #: Jobs that compare nothing: others meet what they leave, or they see whether the process lives.
-_NO_RESULT = (soak_work.save, soak_work.references, soak_work.fit_again, soak_work.write, soak_work.read_written)
+_NO_RESULT = (
+    soak_work.save,
+    soak_work.references,
+    soak_work.fit_again,
+    soak_work.write,
+    soak_work.read_written,
+)
 
 
 @pytest.mark.parametrize("job", [job for job in dict.fromkeys(JOBS) if job not in _NO_RESULT])
-def test_a_wrong_result_is_found(work: Work, place: Place, job: soak_work.Job, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wrong_result_is_found(
+    work: Work, place: Place, job: soak_work.Job, monkeypatch: pytest.MonkeyPatch
+) -> None:
     wrong = spoilt(work)
     if job is soak_work.count:
         monkeypatch.setattr(soak_work, "count_documents", lambda docs: ubpe_numba.count_documents(docs[:-1]))
@@ -121,7 +137,9 @@ def test_children_that_fail_crash_or_hang_are_found(place: Place, monkeypatch: p
     assert place.findings[2].startswith("three hangs")
 
 
-def test_errors_that_a_fault_does_not_explain_are_found(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_errors_that_a_fault_does_not_explain_are_found(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def job(*_: object) -> None:
         time.sleep(0.01)
         raise MemoryError
@@ -163,7 +181,9 @@ def test_a_question_for_the_time_of_day_is_found(place: Place) -> None:
 def test_what_grows_is_found() -> None:
     few = [Sample(i, "none", 10**8, 5, 9) for i in range(40)]
     assert leaks(few) == []
-    assert leaks([s._replace(rss=10**8 + 10**6 * i) for i, s in enumerate(few)]) == ["memory: from 100 to 128 MiB"]
+    assert leaks([s._replace(rss=10**8 + 10**6 * i) for i, s in enumerate(few)]) == [
+        "memory: from 100 to 128 MiB"
+    ]
     assert leaks([s._replace(rss=10**8 + 10**6 * i) for i, s in enumerate(few)], of_memory=False) == []
     assert leaks([s._replace(threads=9 + i // 10) for i, s in enumerate(few)]) == ["threads: from 9 to 12"]
     assert leaks([s._replace(descriptors=5 + i % 2) for i, s in enumerate(few)]) == []

@@ -1,18 +1,20 @@
 """How many small mistakes the tests notice: one change at a time, the nearest tests on each.
 
-    python tools/mutation/mutate.py                         # the sample whose score is reported, some hours on two cores
-    python tools/mutation/mutate.py --mutants 20 coding     # a few of one wing
-    python tools/mutation/mutate.py --again mutants.jsonl   # what survived in an earlier run
+    python tools/mutation/mutate.py                         # the sample whose score is reported, some hours
+    on two cores python tools/mutation/mutate.py --mutants 20 coding     # a few of one wing python
+    tools/mutation/mutate.py --again mutants.jsonl   # what survived in an earlier run
 
-Mutants are drawn at random from all wings, by seed: of each file in proportion to the square root of how many it has, of
-kernels twice as many. Each stands in a copy of the repository, where the tests run that are nearest by imports (`nearest.py`),
-the examples of the file itself and then nearest first, with digests before those of a kernel and the tests of all calls among
-those of other files, until one fails (killed), the time of a mutant is over, or all have passed (survived). With ``--reached``
-those that run the line itself come before others (`reached.py`). A mutant that hangs is killed.
+Mutants are drawn at random from all wings, by seed: of each file in proportion to the square root of how many
+it has, of kernels twice as many. Each stands in a copy of the repository, where the tests run that are
+nearest by imports (`nearest.py`), the examples of the file itself and then nearest first, with digests before
+those of a kernel and the tests of all calls among those of other files, until one fails (killed), the time of
+a mutant is over, or all have passed (survived). With ``--reached`` those that run the line itself come before
+others (`reached.py`). A mutant that hangs is killed.
 
-A test that fails without the mutant, too, is not counted: the mutant is unsound until the test is mended. A survivor that
-computes the same for every input is equivalent: `equivalent.toml` says of each why. The score is what was killed of the rest.
-Each mutant is a line of the result file: `key`, `line`, `outcome`, `by` (the test that failed), `seconds`.
+A test that fails without the mutant, too, is not counted: the mutant is unsound until the test is mended. A
+survivor that computes the same for every input is equivalent: `equivalent.toml` says of each why. The score
+is what was killed of the rest. Each mutant is a line of the result file: `key`, `line`, `outcome`, `by` (the
+test that failed), `seconds`.
 """
 
 from __future__ import annotations
@@ -41,13 +43,16 @@ from reached import NOT_RUN, Reached
 
 ROOT = pathlib.Path(__file__).parents[2]
 EQUIVALENT = pathlib.Path(__file__).with_name("equivalent.toml")
-# Tests of these start clusters and import other people's libraries, minutes a mutant: they are mutated when they are named.
+# Tests of these start clusters and import other people's libraries, minutes a mutant: they are mutated when
+# they are named.
 NO_MUTANTS = {"distributed", "integrations"}
 # Tests of no folder: of all kernels, in seconds, and of all public calls.
 DIGESTS = "tests/test_digests.py"
-EVERYTHING = [f"tests/test_{name}.py" for name in ("inputs", "bad_input", "layouts", "ways_on", "fuzzers", "ownership")]
-# Tests of no folder or of one that is not run, of some wings and modules: of kernels that count and encode bytes, of layouts of
-# Arrow and of other packages' arrays, and of what a warm-up compiles.
+EVERYTHING = [
+    f"tests/test_{name}.py" for name in ("inputs", "bad_input", "layouts", "ways_on", "fuzzers", "ownership")
+]
+# Tests of no folder or of one that is not run, of some wings and modules: of kernels that count and encode
+# bytes, of layouts of Arrow and of other packages' arrays, and of what a warm-up compiles.
 OF_WINGS = {
     **dict.fromkeys(("coding", "runtime", "text"), "tests/test_guard_pages.py"),
     "documents": "tests/integrations/test_arrays.py",
@@ -87,7 +92,9 @@ def module_of(path: str) -> str:
 class Runner:
     """Runs tests in copies of the repository, one copy a job."""
 
-    def __init__(self, folder: pathlib.Path, jobs: int, stamp: str, seconds: float, reached: Reached | None) -> None:
+    def __init__(
+        self, folder: pathlib.Path, jobs: int, stamp: str, seconds: float, reached: Reached | None
+    ) -> None:
         self._stamp, self._seconds, self._reached = stamp, seconds, reached
         self._imports, self._names = Imports(ROOT), Names(ROOT)
         self._known = set() if reached is None else self._collected()
@@ -105,7 +112,9 @@ class Runner:
         files = self._imports.tests(module)
         if wing not in NO_MUTANTS:
             files = [test for test in files if not test.startswith(NOT_RUN)]
-        mutated = self._names.users(module, (ROOT / mutant.path).read_text(), mutant.line) if kernel else set()
+        mutated = (
+            self._names.users(module, (ROOT / mutant.path).read_text(), mutant.line) if kernel else set()
+        )
         general = [] if kernel else EVERYTHING
         more = [OF_WINGS[name] for name in (module.partition(".")[2], wing) if name in OF_WINGS]
         if self._reached is not None:
@@ -128,7 +137,9 @@ class Runner:
             with tempfile.TemporaryDirectory() as kept:
                 outcome, by = self._pytest(tree, first, sorted(mutated), kept)
                 if (outcome, by) == ("survived", "") and len(first) < len(tests):
-                    outcome, by = self._pytest(tree, [test for test in tests if test not in first], sorted(mutated), kept)
+                    outcome, by = self._pytest(
+                        tree, [test for test in tests if test not in first], sorted(mutated), kept
+                    )
             file.write_text((ROOT / mutant.path).read_text())
             if outcome == "killed" and "/" in by:
                 if by not in self._sound:
@@ -142,19 +153,50 @@ class Runner:
     def _collected(self) -> set[str]:
         """The names of all tests, as some that were there when lines were listed may not be there any more."""
         ignored = [f"--ignore={folder}" for folder in NOT_RUN]
-        command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q", "--collect-only", "tests", *ignored]
+        command = [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-p",
+            "no:cacheprovider",
+            "-q",
+            "--collect-only",
+            "tests",
+            *ignored,
+        ]
         environment = os.environ | {"PYTHONPATH": str(ROOT)}
-        found = subprocess.run(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True, check=True)
+        found = subprocess.run(
+            command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True, check=True
+        )
         return set(found.stdout.splitlines())
 
     def _pytest(self, tree: pathlib.Path, tests: list[str], mutated: list[str], kept: str) -> tuple[str, str]:
         """Whether a test failed, and which; mutated kernels are kept in the folder `kept`."""
-        task = json.dumps({"mutated": mutated, "stamp": self._stamp, "seconds": self._seconds, "order": tests, "kept": kept})
-        environment = os.environ | {"UBPE_MUTANT": task, "PYTHONPATH": f"{tree}{os.pathsep}{tree / 'tools' / 'mutation'}"}
-        environment.pop("PYTHONDONTWRITEBYTECODE", None)  # asserts of a file of tests are rewritten once, not for every mutant
-        command = [sys.executable, "-m", "pytest", "-p", "mutated", "-p", "no:cacheprovider", "-xq", "--tb=line", *tests]
+        task = json.dumps(
+            {"mutated": mutated, "stamp": self._stamp, "seconds": self._seconds, "order": tests, "kept": kept}
+        )
+        environment = os.environ | {
+            "UBPE_MUTANT": task,
+            "PYTHONPATH": f"{tree}{os.pathsep}{tree / 'tools' / 'mutation'}",
+        }
+        # asserts of a file of tests are rewritten once, not for every mutant
+        environment.pop("PYTHONDONTWRITEBYTECODE", None)
+        command = [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-p",
+            "mutated",
+            "-p",
+            "no:cacheprovider",
+            "-xq",
+            "--tb=line",
+            *tests,
+        ]
         with tempfile.TemporaryFile("w+") as out:
-            process = subprocess.Popen(command, cwd=tree, env=environment, start_new_session=True, stdout=out, stderr=out)
+            process = subprocess.Popen(
+                command, cwd=tree, env=environment, start_new_session=True, stdout=out, stderr=out
+            )
             try:
                 code = process.wait(self._seconds + WAITS)
             except subprocess.TimeoutExpired:
@@ -179,19 +221,32 @@ class Runner:
 
 def main() -> int:
     """Run it; exit code 1 if a mutant survived that is not listed as equivalent."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("wings", nargs="*")
     parser.add_argument("--mutants", type=int, default=400)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--seconds", type=float, default=45, help="of the processor, per mutant, beyond the test that is running")
+    parser.add_argument(
+        "--seconds",
+        type=float,
+        default=45,
+        help="of the processor, per mutant, beyond the test that is running",
+    )
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--again", type=pathlib.Path, help="a result file: only what survived there")
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("mutants.jsonl"))
-    parser.add_argument("--reached", type=pathlib.Path, help="what reached.py wrote: tests that run the line come first")
+    parser.add_argument(
+        "--reached", type=pathlib.Path, help="what reached.py wrote: tests that run the line come first"
+    )
     parser.add_argument("--list", action="store_true", help="print the sample and end")
     args = parser.parse_args()
     if args.again:
-        wanted = {line["key"] for line in map(json.loads, args.again.read_text().splitlines()) if line["outcome"] == "survived"}
+        wanted = {
+            line["key"]
+            for line in map(json.loads, args.again.read_text().splitlines())
+            if line["outcome"] == "survived"
+        }
         paths = {key.partition("::")[0] for key in wanted}
         every = {m.key: m for path in paths for m in mutants(path, (ROOT / path).read_text())}
         chosen = [every[key] for key in sorted(wanted & every.keys())]
@@ -206,7 +261,11 @@ def main() -> int:
     sys.path.insert(0, str(ROOT))
     from ubpe_numba.runtime.compiler import cache
 
-    done = {line["key"] for line in map(json.loads, args.out.read_text().splitlines())} if args.out.exists() else set()
+    done = (
+        {line["key"] for line in map(json.loads, args.out.read_text().splitlines())}
+        if args.out.exists()
+        else set()
+    )
     with (
         tempfile.TemporaryDirectory(prefix="mutants-") as folder,
         args.out.open("a") as out,

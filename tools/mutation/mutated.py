@@ -1,8 +1,8 @@
 """A plugin of pytest for a run on a mutant (`mutate.py` loads it, and tells it by the environment what is mutated).
 
-The name of a cached kernel is a hash of all sources of kernels: every mutant of a kernel would compile all of them. Here a
-kernel that cannot reach what is mutated is taken from the cache of the unchanged sources, and one that can is compiled, and kept
-for the mutant alone. Time that is spent compiling is not counted.
+The name of a cached kernel is a hash of all sources of kernels: every mutant of a kernel would compile all of
+them. Here a kernel that cannot reach what is mutated is taken from the cache of the unchanged sources, and
+one that can is compiled, and kept for the mutant alone. Time that is spent compiling is not counted.
 """
 
 from __future__ import annotations
@@ -35,8 +35,11 @@ class _OfMutant(_Cache):
 
 def _cache_of(function: Any) -> Any:
     names = [name for module, name in _TASK["mutated"] if module == function.__module__]
-    others = _TASK["kept"] and not function.__module__.startswith("ubpe_numba.")  # kernels of tests, made of what is mutated
-    if not others and (not names or (function.__name__ not in names and "<locals>" not in function.__qualname__)):
+    # kernels of tests, made of what is mutated
+    others = _TASK["kept"] and not function.__module__.startswith("ubpe_numba.")
+    if not others and (
+        not names or (function.__name__ not in names and "<locals>" not in function.__qualname__)
+    ):
         return _Cache(function)
     return _OfMutant(function)
 
@@ -84,7 +87,9 @@ if _TASK is not None:
 def pytest_configure() -> None:
     """Failing examples are not made smaller, and random ones are the same in each run."""
     phases = (hypothesis.Phase.explicit, hypothesis.Phase.generate)
-    hypothesis.settings.register_profile("mutant", deadline=None, derandomize=True, database=None, phases=phases)
+    hypothesis.settings.register_profile(
+        "mutant", deadline=None, derandomize=True, database=None, phases=phases
+    )
     hypothesis.settings.load_profile("mutant")
 
 

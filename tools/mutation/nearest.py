@@ -29,7 +29,8 @@ class Imports:
             for imported in self._imported(path):
                 self._importers[imported].add(name)
         self._tests: defaultdict[str, list[str]] = defaultdict(list)  # of a module
-        self._testers: defaultdict[str, list[str]] = defaultdict(list)  # tests that import a module themselves
+        # tests that import a module themselves
+        self._testers: defaultdict[str, list[str]] = defaultdict(list)
         for path in sorted(root.glob("tests/*/**/test_*.py")):
             test = path.relative_to(root).as_posix()
             wing = test.split("/")[1]
@@ -70,7 +71,12 @@ class Imports:
         for name in self.users(module)[1:]:
             nearest |= dict.fromkeys(self._tests[name])
         wing = module.split(".")[1]
-        rest = {test for of in (*self._tests.values(), *self._testers.values()) for test in of if test.split("/")[1] == wing}
+        rest = {
+            test
+            for of in (*self._tests.values(), *self._testers.values())
+            for test in of
+            if test.split("/")[1] == wing
+        }
         return list(nearest | dict.fromkeys(sorted(rest)))
 
 
@@ -84,8 +90,13 @@ class Names:
     """
 
     def __init__(self, root: pathlib.Path) -> None:
-        trees = {_name(path, root): (path, ast.parse(path.read_text())) for path in sorted(root.glob("ubpe_numba/**/*.py"))}
-        self._defined = {name: {one for top in tree.body for one in _defined(top)} for name, (_, tree) in trees.items()}
+        trees = {
+            _name(path, root): (path, ast.parse(path.read_text()))
+            for path in sorted(root.glob("ubpe_numba/**/*.py"))
+        }
+        self._defined = {
+            name: {one for top in tree.body for one in _defined(top)} for name, (_, tree) in trees.items()
+        }
         self._imported = {name: dict(_imports(tree)) for name, (_, tree) in trees.items()}
         self._users: defaultdict[tuple[str, str], set[tuple[str, str]]] = defaultdict(set)
         self._places: defaultdict[tuple[str, str], set[tuple[str, int]]] = defaultdict(set)
@@ -106,7 +117,10 @@ class Names:
         >>> [f"ubpe_numba.coding.kernels.{name}" in dict(found) for name in ("n_best", "decode")]
         [True, False]
         """
-        seen = {(module, name) for name in _defined([top for top in ast.parse(source).body if top.lineno <= line][-1])}
+        seen = {
+            (module, name)
+            for name in _defined([top for top in ast.parse(source).body if top.lineno <= line][-1])
+        }
         left = list(seen)
         while left:
             new = self._users[left.pop()] - seen
@@ -148,7 +162,9 @@ def _defined(top: ast.stmt) -> set[str]:
     """The names that a statement of a file defines."""
     if isinstance(top, ast.FunctionDef | ast.ClassDef):
         return {top.name}
-    return {node.id for node in ast.walk(top) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    return {
+        node.id for node in ast.walk(top) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    }
 
 
 def _imports(tree: ast.Module) -> Iterator[tuple[str, str]]:

@@ -10,8 +10,8 @@ A mutant is the file with one of them:
     counts[i] += 1      pass                a statement that is left out
     break               continue
 
-Left alone are docstrings, annotations, imports, prefetches and what an error says, which compute nothing, and default values of
-arguments, which the examples of the documentation hold.
+Left alone are docstrings, annotations, imports, prefetches and what an error says, which compute nothing, and
+default values of arguments, which the examples of the documentation hold.
 """
 
 from __future__ import annotations
@@ -111,7 +111,9 @@ def _changes(node: ast.AST) -> Iterator[ast.AST]:
         new_call = copy.deepcopy(node)
         new_call.func = ast.Name("max" if node.func.id == "min" else "min", ast.Load())
         yield new_call
-    elif isinstance(node, (ast.If, ast.While, ast.IfExp)) and not isinstance(node.test, (ast.Compare, ast.UnaryOp, ast.Constant)):
+    elif isinstance(node, (ast.If, ast.While, ast.IfExp)) and not isinstance(
+        node.test, (ast.Compare, ast.UnaryOp, ast.Constant)
+    ):
         new_if = copy.deepcopy(node)
         new_if.test = ast.UnaryOp(ast.Not(), new_if.test)
         yield new_if
@@ -140,4 +142,6 @@ def _mutant(path: str, source: str, function: str, node: ast.AST, changed: ast.A
     after = ast.unparse(ast.fix_missing_locations(new))
     text = f"({after})" if isinstance(new, ast.expr) else after
     before = " ".join(data[begin:end].decode().split())
-    return Mutant(path, function, old.lineno, before, after, (data[:begin] + text.encode() + data[end:]).decode(), "")  # type: ignore[attr-defined]
+    return Mutant(
+        path, function, old.lineno, before, after, (data[:begin] + text.encode() + data[end:]).decode(), ""
+    )  # type: ignore[attr-defined]

@@ -3,8 +3,8 @@
     python tools/mutation/reached.py --out reached.json          # needs pytest-cov and pytest-xdist
     python tools/mutation/mutate.py --reached reached.json
 
-Lines of compiled code are not seen by coverage: a kernel is reached by the lines of Python that name it, or name a kernel that
-names it.
+Lines of compiled code are not seen by coverage: a kernel is reached by the lines of Python that name it, or
+name a kernel that names it.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ class Reached:
     tests
         The name of each test, and the seconds it takes.
     lines
-        Of each file, below the root of the repository, and each of its lines: the numbers of the tests that run it.
+        Of each file, below the root of the repository, and each of its lines: the numbers of the tests that
+        run it.
     """
 
     def __init__(self, tests: list[tuple[str, float]], lines: dict[str, dict[int, list[int]]]) -> None:
@@ -49,7 +50,9 @@ class Reached:
         lines = {}
         for file, found in state["lines"].items():
             now = (ROOT / file).read_text().splitlines() if (ROOT / file).exists() else []
-            same = difflib.SequenceMatcher(None, state["sources"][file].splitlines(), now, False).get_matching_blocks()
+            same = difflib.SequenceMatcher(
+                None, state["sources"][file].splitlines(), now, False
+            ).get_matching_blocks()
             at = {a + i + 1: b + i + 1 for a, b, n in same for i in range(n)}
             lines[file] = {at[int(line)]: of for line, of in found.items() if int(line) in at}
         return cls([(name, seconds) for name, seconds in state["tests"]], lines)
@@ -82,7 +85,9 @@ def pytest_sessionfinish(session: Any) -> None:
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
     if reporter is not None and "UBPE_SECONDS" in os.environ and not hasattr(session.config, "workerinput"):
         seconds: defaultdict[str, float] = defaultdict(float)
-        for report in (report for of in reporter.stats.values() for report in of if hasattr(report, "duration")):
+        for report in (
+            report for of in reporter.stats.values() for report in of if hasattr(report, "duration")
+        ):
             seconds[report.nodeid] += report.duration
         pathlib.Path(os.environ["UBPE_SECONDS"]).write_text(json.dumps(seconds))
 
@@ -91,7 +96,9 @@ def main() -> None:
     """Run the suite, and write which tests run which lines."""
     from coverage import CoverageData
 
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("reached.json"))
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
@@ -99,12 +106,24 @@ def main() -> None:
         folder = pathlib.Path(name)
         data_file, seconds_file = folder / "coverage", folder / "seconds.json"
         (folder / "rc").write_text(f"[run]\nsource = ubpe_numba\ndata_file = {data_file}\n")
-        command = [sys.executable, "-m", "pytest", "-q", "-n", str(options.jobs), "-p", "reached", "-p", "no:cacheprovider"]
+        command = [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-q",
+            "-n",
+            str(options.jobs),
+            "-p",
+            "reached",
+            "-p",
+            "no:cacheprovider",
+        ]
         command += ["--cov", f"--cov-config={folder / 'rc'}", "--cov-context=test", "--cov-report="]
         command += ["tests", *(f"--ignore={folder}" for folder in NOT_RUN)]
         paths = os.pathsep.join(map(str, (ROOT, pathlib.Path(__file__).parent)))
         environment = os.environ | {"PYTHONPATH": paths, "UBPE_SECONDS": str(seconds_file)}
-        subprocess.run(command, cwd=ROOT, env=environment, check=False)  # a test that fails is of no matter here
+        # a test that fails is of no matter here
+        subprocess.run(command, cwd=ROOT, env=environment, check=False)
         seconds = json.loads(seconds_file.read_text())
         data = CoverageData(str(data_file))
         data.read()

@@ -1,8 +1,8 @@
 """Calls of real tokenizers, equal to those of the libraries that their files were made for: every array, every string.
 
-A `tokenizer.json` is compared with `transformers.PreTrainedTokenizerFast` (ids, masks, types, offsets; one text, pairs, cut,
-windows, padded, both sides; strings of random ids), ranks with tiktoken (``FILE=PATTERN``), a `.model` with sentencepiece. Prints
-a row for each file, with the first difference.
+A `tokenizer.json` is compared with `transformers.PreTrainedTokenizerFast` (ids, masks, types, offsets; one
+text, pairs, cut, windows, padded, both sides; strings of random ids), ranks with tiktoken (``FILE=PATTERN``),
+a `.model` with sentencepiece. Prints a row for each file, with the first difference.
 
     python tools/packages/compare_calls.py --docs 400 folder/tokenizer.json ranks.tiktoken=cl100k spiece.model
 """
@@ -30,9 +30,21 @@ from wild_texts import mixed, with_words
 
 import ubpe_numba
 
-_ARRAYS = ["input_ids", "token_type_ids", "attention_mask", "special_tokens_mask", "offset_mapping", "overflow_to_sample_mapping"]
-_THEIRS = {f"return_{name}": True for name in ("token_type_ids", "attention_mask", "special_tokens_mask", "offsets_mapping")}
-_OURS = {f"return_{name}": True for name in ("token_type_ids", "attention_mask", "special_tokens_mask", "offsets")}
+_ARRAYS = [
+    "input_ids",
+    "token_type_ids",
+    "attention_mask",
+    "special_tokens_mask",
+    "offset_mapping",
+    "overflow_to_sample_mapping",
+]
+_THEIRS = {
+    f"return_{name}": True
+    for name in ("token_type_ids", "attention_mask", "special_tokens_mask", "offsets_mapping")
+}
+_OURS = {
+    f"return_{name}": True for name in ("token_type_ids", "attention_mask", "special_tokens_mask", "offsets")
+}
 _WAYS: dict[str, dict[str, Any]] = {
     "single": {},
     "bare": {"add_special_tokens": False},
@@ -46,7 +58,11 @@ _WAYS: dict[str, dict[str, Any]] = {
 def documents(n: int, words: list[str]) -> list[str]:
     """So many documents of at most 300 characters, of every kind, some with special tokens inside."""
     rng = Random(n)
-    texts = [text[at : at + 300] for text in rng.sample(mixed(), n) for at in [rng.randrange(max(len(text) - 300, 1))]]
+    texts = [
+        text[at : at + 300]
+        for text in rng.sample(mixed(), n)
+        for at in [rng.randrange(max(len(text) - 300, 1))]
+    ]
     return [*texts[: n - n // 5], *with_words(words, n // 5, n), *texts][:n]
 
 
@@ -54,12 +70,20 @@ def ways(longest: int) -> Iterator[tuple[str, bool, dict[str, Any]]]:
     """Calls on documents of so many ids at most: their names, whether they are of pairs, and their options."""
     for name, options in _WAYS.items():
         for paired in (False, True):
-            cuts = ["longest_first", "only_first", "only_second"] if "truncation" in options and paired else [None]
+            cuts = (
+                ["longest_first", "only_first", "only_second"]
+                if "truncation" in options and paired
+                else [None]
+            )
             for cut in cuts:
                 more = (
                     {"max_length": max(longest, 96) + 24} if cut in ("only_first", "only_second") else {}
                 )  # something has to be left
-                yield f"{name}{', pairs' * paired}", paired, options | ({"truncation": cut} if cut else {}) | more
+                yield (
+                    f"{name}{', pairs' * paired}",
+                    paired,
+                    options | ({"truncation": cut} if cut else {}) | more,
+                )
 
 
 def _is_encoded(backend: Any, text: str) -> bool:
@@ -76,12 +100,18 @@ def calls(path: pathlib.Path, n: int) -> tuple[int, str]:
     with tempfile.TemporaryDirectory() as folder:
         for name in (path.name, "tokenizer_config.json", "special_tokens_map.json"):
             if (path.parent / name).is_file():
-                shutil.copy(path.parent / name, pathlib.Path(folder, "tokenizer.json" if name == path.name else name))
+                shutil.copy(
+                    path.parent / name, pathlib.Path(folder, "tokenizer.json" if name == path.name else name)
+                )
         theirs = transformers.PreTrainedTokenizerFast.from_pretrained(folder)
         ours = ubpe_numba.load(pathlib.Path(folder, "tokenizer.json"))
     backend = theirs.backend_tokenizer
     added = backend.get_added_tokens_decoder()
-    texts = [text for text in documents(n, [token.content for token in added.values()]) if _is_encoded(backend, text)]
+    texts = [
+        text
+        for text in documents(n, [token.content for token in added.values()])
+        if _is_encoded(backend, text)
+    ]
     if json.loads(backend.to_str())["model"].get("unk_token", "") is None:
         ours.set_params(unknown="skip")
     pad = theirs.pad_token or next(iter(ours.vocabulary.special), None)
@@ -99,7 +129,16 @@ def calls(path: pathlib.Path, n: int) -> tuple[int, str]:
             second = [texts[::-1]] if paired else []
             want = theirs(texts, *second, **options, **_THEIRS)
             filled = {"pad_id": pad} if "padding" in options else {}
-            got = ours(texts, *second, **options, **_OURS, **filled, side=side, truncation_side=cut_side, allowed_special="all")
+            got = ours(
+                texts,
+                *second,
+                **options,
+                **_OURS,
+                **filled,
+                side=side,
+                truncation_side=cut_side,
+                allowed_special="all",
+            )
             for array in filter(want.__contains__, _ARRAYS):
                 if array == "offset_mapping" and ours.unknown == "skip":
                     continue  # theirs are moved to the left by each character that is left out
@@ -114,7 +153,10 @@ def calls(path: pathlib.Path, n: int) -> tuple[int, str]:
         ids = rng.choice(known, i % 40).tolist()
         for skip in (False, True):
             count += 1
-            want, got = backend.decode(ids, skip_special_tokens=skip), ours.decode(ids, skip_special_tokens=skip)
+            want, got = (
+                backend.decode(ids, skip_special_tokens=skip),
+                ours.decode(ids, skip_special_tokens=skip),
+            )
             if want != got:
                 return count, f"decode {ids} skip {skip}: {want!r} != {got!r}"
     return count, ""
@@ -150,7 +192,9 @@ def ids(path: pathlib.Path, pattern: str | None, n: int) -> tuple[int, str]:
 
 def main() -> None:
     """Parse, compare and print."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("files", nargs="+")
     parser.add_argument("--docs", type=int, default=400, help="documents of each file (default %(default)s)")
     options = parser.parse_args()
@@ -160,13 +204,20 @@ def main() -> None:
         name, _, pattern = given.partition("=")
         path = pathlib.Path(name)
         try:
-            count, said = calls(path, options.docs) if path.suffix == ".json" else ids(path, pattern or None, options.docs)
+            count, said = (
+                calls(path, options.docs)
+                if path.suffix == ".json"
+                else ids(path, pattern or None, options.docs)
+            )
         except BaseException as error:
             if isinstance(error, (KeyboardInterrupt, SystemExit)):
                 raise
             count, said = 0, f"{type(error).__name__}: {error}"[:600]
         failed += bool(said)
-        print(f"{'DIFFERS' if said else 'equal'}  {count:>6,}  {given}{': ' * bool(said)}{said:.2000}", flush=True)
+        print(
+            f"{'DIFFERS' if said else 'equal'}  {count:>6,}  {given}{': ' * bool(said)}{said:.2000}",
+            flush=True,
+        )
     sys.exit(bool(failed))
 
 

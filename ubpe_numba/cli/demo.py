@@ -1,7 +1,8 @@
 """The demo, `python -m ubpe_numba demo`: a real signal is tokenized and decoded again, exactly and within a tolerance.
 
-Five minutes of ECG that ship with the package are averaged to 120 Hz, rid of their drift and rounded to levels; the levels are
-encoded in three ways, decoded, and compared. Then whole beats are found by tokens that match within a tolerance.
+Five minutes of ECG that ship with the package are averaged to 120 Hz, rid of their drift and rounded to
+levels; the levels are encoded in three ways, decoded, and compared. Then whole beats are found by tokens that
+match within a tolerance.
 """
 
 from __future__ import annotations
@@ -49,8 +50,9 @@ def load_ecg() -> tuple[np.ndarray, np.ndarray]:
 def load_signal(rate: int = BEAT_RATE) -> NDArray[np.float64]:
     """The bundled record averaged to `rate` samples per second, a divisor of 360, and without drift, in units of the record.
 
-    Of the samples that become one the mean of the second around is subtracted (beyond the ends of the record its first and last
-    sample are repeated). Sums are those of integers, so that the result is the same on every machine.
+    Of the samples that become one the mean of the second around is subtracted (beyond the ends of the record
+    its first and last sample are repeated). Sums are those of integers, so that the result is the same on
+    every machine.
 
     >>> load_signal(60).size, float(np.ptp(load_signal(60)).round(1))
     (18000, 130.6)
@@ -64,8 +66,8 @@ def load_signal(rate: int = BEAT_RATE) -> NDArray[np.float64]:
 def load_beats() -> tuple[NDArray[np.int32], NDArray[np.int64], Scale]:
     """`load_signal` at 120 Hz rounded to the nearest multiple of 6.
 
-    Returns `levels` (int32[36000]): symbols, 0 is the lowest level; `offsets` (int64[301]): of the 300 documents of one second;
-    `scale`: the values of the levels, in units of the record.
+    Returns `levels` (int32[36000]): symbols, 0 is the lowest level; `offsets` (int64[301]): of the 300
+    documents of one second; `scale`: the values of the levels, in units of the record.
 
     >>> levels, offsets, scale = load_beats()
     >>> levels.size, len(offsets) - 1, scale.n_symbols, scale.max_error
@@ -76,7 +78,9 @@ def load_beats() -> tuple[NDArray[np.int32], NDArray[np.int64], Scale]:
 
 
 def run(n_tokens: int = 1024, plot: str | None = None, progress: bool | str = "auto") -> int:
-    """Fit, encode, decode, compare, print the figures and the beats. Returns 0 if all printed error bounds hold, 1 otherwise.
+    """Fit, encode, decode, compare, print the figures and the beats.
+
+    Returns 0 if all printed error bounds hold, 1 otherwise.
 
     `plot` is the path of a figure to write, None for none.
     """
@@ -119,7 +123,9 @@ def run(n_tokens: int = 1024, plot: str | None = None, progress: bool | str = "a
     lengths, error = found.lengths / _SLOW, np.abs(found.decoded - found.signal)
     is_bound = error.max() <= bound
     unseen = found.starts >= _LEARNED * _SLOW
-    share, of_unseen = (lengths[part & (lengths >= _LONG)].sum() / lengths[part].sum() for part in (lengths > 0, unseen))
+    share, of_unseen = (
+        lengths[part & (lengths >= _LONG)].sum() / lengths[part].sum() for part in (lengths > 0, unseen)
+    )
     print(
         f"\nWhole beats: no beat comes again level for level, so tokens that match within a tolerance. {_SHAPES} of them, learned"
         f" from\nthe first {_LEARNED // 60} minutes at {_SLOW} Hz: {found.signal.size:,} samples in {lengths.size} tokens,"
@@ -158,9 +164,13 @@ def beats(found: Found) -> list[str]:
     if not shapes.tokens.size:
         return ["  none occurs 5 times"]
     lines = [f"token  {'':{_WIDEST}}    time  range  times"]
-    for token, count, shape in zip(shapes.tokens.tolist(), shapes.counts.tolist(), shapes.shapes, strict=True):
+    for token, count, shape in zip(
+        shapes.tokens.tolist(), shapes.counts.tolist(), shapes.shapes, strict=True
+    ):
         drawn = sketch(shape, _WIDEST)
-        lines.append(f"{token:5}  {drawn:{_WIDEST}}  {shape.size / _SLOW:.2f} s  {np.ptp(shape):5.0f}  {count:5}")
+        lines.append(
+            f"{token:5}  {drawn:{_WIDEST}}  {shape.size / _SLOW:.2f} s  {np.ptp(shape):5.0f}  {count:5}"
+        )
     return lines
 
 

@@ -1,8 +1,8 @@
 """Documents of files for the command line: readers and writers by format.
 
-Files of lines are read line by line, those of sequences record by record; arrays and single texts are mapped into memory. A name
-that ends in .gz is that of a compressed file of any format, whose arrays and single texts are held in memory. Files are written
-whole or not at all.
+Files of lines are read line by line, those of sequences record by record; arrays and single texts are mapped
+into memory. A name that ends in .gz is that of a compressed file of any format, whose arrays and single texts
+are held in memory. Files are written whole or not at all.
 """
 
 from __future__ import annotations
@@ -42,11 +42,20 @@ _SUFFIXES = {
     **dict.fromkeys((".fa", ".fasta", ".fna", ".ffn", ".faa", ".fas"), "fasta"),
 }  # fmt: skip
 #: What documents of a format may be; of others they are read only.
-_HELD = {"text": ("text",), "ids": ("integers",), "ints": ("integers",), "jsonl": ("text", "integers", "words")}
+_HELD = {
+    "text": ("text",),
+    "ids": ("integers",),
+    "ints": ("integers",),
+    "jsonl": ("text", "integers", "words"),
+}
 _HELD |= dict.fromkeys(("npy", "npz", "raw"), ("text", "integers"))
 ARRAYS, RECORDS = ("npy", "npz", "raw", "wav"), ("npy", "raw")
 #: What a file that is read as text begins with if it is of another format.
-_LOOKS = {"ints": rb"[-\s]*\d[-\d\s,]*\Z", "fasta": rb">.*\n[A-Za-z*-]+\r?\n", "fastq": rb"@.*\n[A-Za-z]+\r?\n\+"}
+_LOOKS = {
+    "ints": rb"[-\s]*\d[-\d\s,]*\Z",
+    "fasta": rb">.*\n[A-Za-z*-]+\r?\n",
+    "fastq": rb"@.*\n[A-Za-z]+\r?\n\+",
+}
 _KINDS = {"int": "integers", "words": "words", "str": "text", "bytes": "text"}  # of the symbols of a model
 _OF_MODELS = (".json", ".txt", ".model", ".bpe")  # files of a folder that is a model
 #: What standard input and output are for a model, if nothing says otherwise.
@@ -60,7 +69,8 @@ class Form(NamedTuple):
     lines: bool = False  # text: one document per line
     field: str = "text"  # jsonl: the field of the document in lines that are objects
     dtype: str | None = None  # raw: the type of integers
-    record: int | None = None  # raw, npy: symbols per document; None: one document, or the rows of an npy of two axes
+    # raw, npy: symbols per document; None: one document, or the rows of an npy of two axes
+    record: int | None = None
     ids: bool = False  # the documents are ids of a tokenizer: .txt then means lines of numbers
 
 
@@ -75,7 +85,12 @@ def format_of(path: str, form: Form, option: str = "--format", kind: str | None 
         raw = form.dtype is not None or form.record is not None
         found = "ids" if form.ids else "text" if form.lines else "raw" if raw else PIPED.get(str(kind))
     no_ids = form.ids and found in ("text", "ints", "fasta", "fastq", "wav")
-    if found is None or no_ids or (found == "ids" and not form.ids) or (option == "--to" and found not in _HELD):
+    if (
+        found is None
+        or no_ids
+        or (found == "ids" and not form.ids)
+        or (option == "--to" and found not in _HELD)
+    ):
         raise ValueError(f"{path}: its name does not tell the format, say it with {option}")
     return found
 
@@ -83,10 +98,11 @@ def format_of(path: str, form: Form, option: str = "--format", kind: str | None 
 class Reader:
     """The documents of some files, one after the other: text as bytes, integers as arrays, words as lists.
 
-    `paths`: the files; ``"-"`` is standard input; `form`: how documents are stored in them; `kind`: for a model, what its
-    symbols are: ``"int"``, ``"words"``, or ``"bytes"`` or ``"str"``, which documents then become. Documents of a different kind
-    are rejected, except integers that are bytes by `form` (``dtype="uint8"``). ValueError for options that do not fit the
-    files; during iteration, with file and line, for a document that is not valid; UserWarning for a file without a symbol.
+    `paths`: the files; ``"-"`` is standard input; `form`: how documents are stored in them; `kind`: for a
+    model, what its symbols are: ``"int"``, ``"words"``, or ``"bytes"`` or ``"str"``, which documents then
+    become. Documents of a different kind are rejected, except integers that are bytes by `form`
+    (``dtype="uint8"``). ValueError for options that do not fit the files; during iteration, with file and
+    line, for a document that is not valid; UserWarning for a file without a symbol.
     """
 
     def __init__(self, paths: list[str], form: Form, *, kind: str | None = None) -> None:
@@ -96,15 +112,22 @@ class Reader:
                 os.stat(path)  # a missing file is reported before an unknown format
         self.files = [(path, format_of(path, form, kind=kind)) for path in paths]
         formats = {form for _, form in self.files}
-        for option, given, of in (("--lines", form.lines, ("text",)), ("--record", form.record is not None, RECORDS)):
+        for option, given, of in (
+            ("--lines", form.lines, ("text",)),
+            ("--record", form.record is not None, RECORDS),
+        ):
             if given and not formats & set(of):
-                raise ValueError(f"{option}: for {' and '.join(of)} only, the input is {' and '.join(sorted(formats))}")
+                raise ValueError(
+                    f"{option}: for {' and '.join(of)} only, the input is {' and '.join(sorted(formats))}"
+                )
         if paths.count(STANDARD) > 1:
             raise ValueError("-: standard input can be read once")
         if form.record is not None and form.record < 1:
             raise ValueError(f"--record: expected at least 1, got {form.record}")
-        self.masked: str | None = None  #: A file of sequences in which some letters are lower case and others are not.
-        self._starts: list[tuple[int, str]] = []  # of every file read so far the index of its first document, and its path
+        #: A file of sequences in which some letters are lower case and others are not.
+        self.masked: str | None = None
+        # of every file read so far the index of its first document, and its path
+        self._starts: list[tuple[int, str]] = []
         self._begun: Iterator[Any] | None = None
 
     def __iter__(self) -> Iterator[Any]:
@@ -118,7 +141,11 @@ class Reader:
                 beginning = f.read(1000)
             for form, look in _LOOKS.items():
                 if re.match(look, beginning):
-                    warnings.warn(f"{path}: read as text, and looks like {form}: see --format {form}", UserWarning, stacklevel=2)
+                    warnings.warn(
+                        f"{path}: read as text, and looks like {form}: see --format {form}",
+                        UserWarning,
+                        stacklevel=2,
+                    )
         if self.files[0][1] != "jsonl":
             return "integers" if self.files[0][1] in (*ARRAYS, "ints") else "text"
         begun = self._all()
@@ -143,7 +170,9 @@ class Reader:
 
     def place(self, document: int) -> tuple[str, int]:
         """The file of a document that was read, and the index of the document in that file."""
-        first, path = next(((n, path) for n, path in reversed(self._starts) if n <= document), (0, self.files[0][0]))
+        first, path = next(
+            ((n, path) for n, path in reversed(self._starts) if n <= document), (0, self.files[0][0])
+        )
         return path, document - first
 
     def _all(self) -> Iterator[Any]:
@@ -163,7 +192,8 @@ class Reader:
                 yield doc if self.kind is None else self._of_kind(doc, self.kind, f"{path}: document {i}")
                 n_symbols += len(doc)
                 n += 1
-            if not self.form.ids or n == self._starts[-1][0]:  # ids of empty documents are nothing to wonder about
+            # ids of empty documents are nothing to wonder about
+            if not self.form.ids or n == self._starts[-1][0]:
                 _warn_if_empty(path, n - self._starts[-1][0], n_symbols)
 
     def _of_kind(self, doc: Any, kind: str, where: str) -> Any:
@@ -171,13 +201,19 @@ class Reader:
         given, wanted = kind_of(doc), _KINDS[kind]
         if given == "integers" and wanted == "text":
             if self.form.dtype is None or integer_type(self.form.dtype, "--dtype") != np.uint8:
-                raise ValueError(f"{where}: integers, but the model is one of text; if they are its bytes say --dtype uint8")
+                raise ValueError(
+                    f"{where}: integers, but the model is one of text; if they are its bytes say --dtype uint8"
+                )
             if doc.size and not 0 <= doc.min() <= doc.max() <= 255:
                 found = f"integers {doc.min()}..{doc.max()}"
                 raise ValueError(f"{where}: {found}, but the model is one of text: expected bytes, 0..255")
             doc = doc.astype(np.uint8, copy=False).tobytes()
         elif given != wanted and not (wanted == "words" and not len(doc)):
-            way = "; --format raw --dtype uint8 reads bytes as such" if (given, wanted) == ("text", "integers") else ""
+            way = (
+                "; --format raw --dtype uint8 reads bytes as such"
+                if (given, wanted) == ("text", "integers")
+                else ""
+            )
             raise ValueError(f"{where}: {given}, but the model is one of {wanted}{way}")
         if kind != "str":
             return doc
@@ -208,7 +244,9 @@ def _of_integers(f: BinaryIO, path: str, form: Form) -> Iterator[np.ndarray]:
     """Integers between spaces or commas, one document per line; a name that ends in | is ignored."""
     for i, line in enumerate(f, 1):
         try:
-            yield np.array([int(word) for word in line.rpartition(b"|")[2].replace(b",", b" ").split()], np.int64)
+            yield np.array(
+                [int(word) for word in line.rpartition(b"|")[2].replace(b",", b" ").split()], np.int64
+            )
         except (ValueError, OverflowError):
             raise ValueError(f"{path}: line {i}: expected integers, got {quoted(line, 40)}") from None
 
@@ -230,7 +268,9 @@ def _of_jsonl(f: BinaryIO, path: str, form: Form) -> Iterator[Any]:
         if isinstance(value, str):
             yield value.encode("utf-8", "surrogatepass")
         elif not isinstance(value, list):
-            raise ValueError(f"{where}: expected a string, or a list of integers or words, got {type(value).__name__}")
+            raise ValueError(
+                f"{where}: expected a string, or a list of integers or words, got {type(value).__name__}"
+            )
         elif value and all(isinstance(word, str) for word in value):
             yield value
         else:
@@ -253,11 +293,15 @@ def _of_sequences(f: BinaryIO, path: str, form: Form) -> Iterator[bytes]:
                 yield bytes(held)
             held, left, is_fastq = bytearray(), None if mark == b"@" else 0, mark == b"@"
         elif held is None and text and mark != b";":
-            raise ValueError(f"{where}: expected a header, which begins with > in fasta and with @ in fastq, got {quoted(text)}")
+            raise ValueError(
+                f"{where}: expected a header, which begins with > in fasta and with @ in fastq, got {quoted(text)}"
+            )
         elif mark == b"+" and left is None:
             left = len(held or b"")
         elif held is not None and mark != b";":
-            if text and ((is_fastq and left is not None) or not (text.translate(None, b"*-.") or b"A").isalpha()):
+            if text and (
+                (is_fastq and left is not None) or not (text.translate(None, b"*-.") or b"A").isalpha()
+            ):
                 raise ValueError(f"{where}: expected letters of a sequence, got {quoted(text)}")
             held += text
         if left is not None and left < 0:
@@ -297,7 +341,9 @@ def _arrays(path: str, name: str, form: Form) -> Documents:
             raise ValueError(f"{path}: {array.size} symbols are no whole number of records of {form.record}")
         array = array.reshape(-1, form.record)
     if array.ndim > 2:
-        raise ValueError(f"{path}: an array of shape {array.shape}: say with --record how many symbols a document has")
+        raise ValueError(
+            f"{path}: an array of shape {array.shape}: say with --record how many symbols a document has"
+        )
     return as_documents(array, offsets, name=path)
 
 
@@ -306,7 +352,9 @@ def _loaded(path: str, name: str) -> tuple[np.ndarray, np.ndarray | None]:
     source: Any = BytesIO(_content(path)) if path == STANDARD or path.lower().endswith(COMPRESSED) else path
     with contextlib.ExitStack() as stack:
         try:
-            found = np.load(source, mmap_mode="r" if name == "npy" and source is path else None, allow_pickle=False)
+            found = np.load(
+                source, mmap_mode="r" if name == "npy" and source is path else None, allow_pickle=False
+            )
             if name == "npz":
                 archive = stack.enter_context(found)
                 return archive["values"], archive["offsets"]
@@ -323,7 +371,8 @@ def _loaded(path: str, name: str) -> tuple[np.ndarray, np.ndarray | None]:
 def _samples(path: str) -> np.ndarray:
     """The samples of sound, integers [channels, n]."""
     content = bytes(_content(path))
-    if (at := content.find(b"fmt ") + 8) > 7 and content[at : at + 2] == b"\xfe\xff":  # extensible: the format comes later
+    # extensible: the format comes later
+    if (at := content.find(b"fmt ") + 8) > 7 and content[at : at + 2] == b"\xfe\xff":
         content = content[:at] + content[at + 24 : at + 26] + content[at + 2 :]
     try:
         with wave.open(BytesIO(content)) as sound:
@@ -332,7 +381,9 @@ def _samples(path: str) -> np.ndarray:
     except (wave.Error, EOFError) as error:
         raise ValueError(f"{path}: not a wav file of integers (PCM): {error or 'it is cut'}") from None
     if data.size != n * n_channels * width:
-        raise ValueError(f"{path}: not a valid wav file: {data.size} bytes of samples, not {n * n_channels * width}")
+        raise ValueError(
+            f"{path}: not a valid wav file: {data.size} bytes of samples, not {n * n_channels * width}"
+        )
     if width == 3:  # to the upper bytes of four
         data = np.insert(data.reshape(-1, 3), 0, 0, axis=1).ravel()
     samples = data.view({1: "u1", 2: "<i2", 3: "<i4", 4: "<i4"}[width])
@@ -346,7 +397,9 @@ def integer_type(name: str | None, option: str) -> np.dtype[Any]:
     except TypeError:
         dtype = None
     if dtype is None or dtype.kind not in "iu":
-        raise ValueError(f"{option}: expected a type of integers such as uint8 or int16, got {shortened(name)}")
+        raise ValueError(
+            f"{option}: expected a type of integers such as uint8 or int16, got {shortened(name)}"
+        )
     return dtype
 
 
@@ -357,7 +410,8 @@ def _opened(path: str) -> Iterator[BinaryIO]:
             yield sys.stdin.buffer
     elif path.lower().endswith(COMPRESSED):
         status = os.stat(path)
-        if stat.S_ISREG(status.st_mode) and not status.st_size:  # which gzip takes for no members, of no bytes
+        # which gzip takes for no members, of no bytes
+        if stat.S_ISREG(status.st_mode) and not status.st_size:
             raise ValueError(f"{path}: not a valid gzip file: it has no byte")
         with gzip.open(path) as unpacked:
             try:
@@ -365,7 +419,9 @@ def _opened(path: str) -> Iterator[BinaryIO]:
             except (EOFError, gzip.BadGzipFile, zlib.error) as error:
                 raise ValueError(f"{path}: not a valid gzip file: {error}") from None
             except MemoryError:
-                raise MemoryError(f"{path}: a document of it does not fit into memory when it is unpacked") from None
+                raise MemoryError(
+                    f"{path}: a document of it does not fit into memory when it is unpacked"
+                ) from None
     else:
         with open(path, "rb") as f:
             yield f
@@ -405,17 +461,22 @@ def output(path: str) -> Iterator[BinaryIO]:
 def check_output(option: str, path: str, inputs: Iterable[str]) -> None:
     """Refuse a file, before a long work, that cannot be written, or that is an input of the command, by another name too.
 
-    FileNotFoundError if its folder does not exist; ValueError for a compressed one, and for an input, which would be lost.
+    FileNotFoundError if its folder does not exist; ValueError for a compressed one, and for an input, which
+    would be lost.
     """
     if path.lower().endswith(COMPRESSED):
-        raise ValueError(f"{option}: {path}: outputs are not compressed, expected a name without {COMPRESSED}")
+        raise ValueError(
+            f"{option}: {path}: outputs are not compressed, expected a name without {COMPRESSED}"
+        )
     folder = os.path.dirname(path) or "."
     if path != STANDARD and not os.path.isdir(folder):
         raise FileNotFoundError(errno.ENOENT, "no such folder", folder)
     read = {_identity(name, sys.stdin): name for name in _with_content(inputs)}
     for name in _with_content([path]):  # of a folder the files that may be replaced
         if (found := _identity(name, sys.stdout)) is not None and found in read:
-            raise ValueError(f"{option}: {path}: {read[found]} is an input of this command, and would be lost; name another file")
+            raise ValueError(
+                f"{option}: {path}: {read[found]} is an input of this command, and would be lost; name another file"
+            )
 
 
 def _with_content(paths: Iterable[str]) -> Iterator[str]:
@@ -435,18 +496,22 @@ def _identity(path: str, standard: Any) -> tuple[int, int] | None:
     return (status.st_dev, status.st_ino) if stat.S_ISREG(status.st_mode) else None
 
 
-def write_documents(path: str, form: Form, documents: Iterable[Any], dtype: np.dtype[Any] | None, kind: str = "int") -> None:
+def write_documents(
+    path: str, form: Form, documents: Iterable[Any], dtype: np.dtype[Any] | None, kind: str = "int"
+) -> None:
     """Write documents of a kind of symbols: bytes of text, arrays of integers, or lists of words.
 
-    `dtype` is that of arrays in npy, npz and raw files; None: one that holds those of all documents. Raises ValueError for
-    documents that the format cannot hold; no file is written then.
+    `dtype` is that of arrays in npy, npz and raw files; None: one that holds those of all documents. Raises
+    ValueError for documents that the format cannot hold; no file is written then.
     """
     name, given = format_of(path, form, "--to"), _KINDS[kind]
     if name in ("npz", "npy") and path == STANDARD and sys.stdout.isatty():
         raise ValueError("-o: expected a file, not a terminal, for binary output")
     if given not in _HELD[name]:
         others = ", ".join(other for other, kinds in _HELD.items() if given in kinds and other != "ids")
-        raise ValueError(f"--to: the model is one of {given}, not of {_HELD[name][0]}: expected one of {others}")
+        raise ValueError(
+            f"--to: the model is one of {given}, not of {_HELD[name][0]}: expected one of {others}"
+        )
     with output(path) as f:
         if name in ARRAYS:
             _write_arrays(f, name, documents, dtype)
@@ -464,14 +529,18 @@ def _write_lines(f: BinaryIO, name: str, documents: Iterable[Any], lines: bool) 
             if lines and b"\n" in doc:
                 raise ValueError(f"document {i}: it has more than one line: write jsonl or npz")
             if i and not lines:
-                raise ValueError("several documents cannot be told apart in a text: write --lines, jsonl or npz")
+                raise ValueError(
+                    "several documents cannot be told apart in a text: write --lines, jsonl or npz"
+                )
             f.write(doc + b"\n" if lines else doc)
             continue
         if isinstance(doc, bytes):
             try:
                 value = doc.decode("utf-8", "surrogatepass")
             except UnicodeDecodeError as error:
-                raise ValueError(f"document {i}, byte {error.start}: not UTF-8, which jsonl needs; write text or npz") from None
+                raise ValueError(
+                    f"document {i}, byte {error.start}: not UTF-8, which jsonl needs; write text or npz"
+                ) from None
         f.write(json.dumps(value.tolist() if isinstance(value, np.ndarray) else value).encode() + b"\n")
 
 
@@ -492,7 +561,9 @@ def _write_arrays(f: BinaryIO, name: str, documents: Iterable[Any], dtype: np.dt
         return
     if len(lengths) != 1:
         if len(set(lengths)) > 1:
-            raise ValueError(f"{len(lengths)} documents of different lengths cannot be told apart in {name}: write npz or jsonl")
+            raise ValueError(
+                f"{len(lengths)} documents of different lengths cannot be told apart in {name}: write npz or jsonl"
+            )
         values = values.reshape(len(lengths), lengths[0] if lengths else 0)
     if name == "npy":
         np.save(f, values)

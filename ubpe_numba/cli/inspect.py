@@ -16,12 +16,14 @@ _WIDTH = 60  # characters of a token that the text shows
 _MOST = 20  # special tokens that it shows
 
 
-def describe_model(tokenizer: Tokenizer, top: int, sort: str, documents: Iterable[Any] | None = None) -> dict[str, Any]:
+def describe_model(
+    tokenizer: Tokenizer, top: int, sort: str, documents: Iterable[Any] | None = None
+) -> dict[str, Any]:
     """The facts of a fitted tokenizer as plain data.
 
-    `top`: how many of the learned tokens to list; `sort`: their order: ``"count"``, ``"length"`` or ``"weight"``, the largest
-    first, or ``"id"``; `documents`: documents to encode with the vocabulary and with smaller ones. Returns numbers, strings,
-    lists and dicts.
+    `top`: how many of the learned tokens to list; `sort`: their order: ``"count"``, ``"length"`` or
+    ``"weight"``, the largest first, or ``"id"``; `documents`: documents to encode with the vocabulary and
+    with smaller ones. Returns numbers, strings, lists and dicts.
 
     >>> from ubpe_numba import BPE
     >>> found = describe_model(BPE.from_merges([[0, 1]], alphabet="ab"), 1, "id", ["abab", "b"])
@@ -50,14 +52,22 @@ def describe_model(tokenizer: Tokenizer, top: int, sort: str, documents: Iterabl
         "fingerprint": tokenizer.fingerprint,
     }
     if segmenter.lone is not None:
-        for name, symbols in zip(("break_tokens", "stop_tokens"), segmenter.lone.symbol_arguments(), strict=True):
+        for name, symbols in zip(
+            ("break_tokens", "stop_tokens"), segmenter.lone.symbol_arguments(), strict=True
+        ):
             if symbols:
-                found[name] = [_shown(bytes([b])) for b in symbols] if isinstance(symbols, bytes) else list(symbols)
+                found[name] = (
+                    [_shown(bytes([b])) for b in symbols] if isinstance(symbols, bytes) else list(symbols)
+                )
     if way_of_encoding(tokenizer) != "rank":
         found["objective"] = way_of_encoding(tokenizer)
     order = np.arange(vocabulary.n_alphabet, len(vocabulary))
     if sort != "id":  # ties by id
-        keys = {"count": vocabulary.counts, "length": np.diff(vocabulary.offsets), "weight": vocabulary.weights}
+        keys = {
+            "count": vocabulary.counts,
+            "length": np.diff(vocabulary.offsets),
+            "weight": vocabulary.weights,
+        }
         order = order[np.argsort(-keys[sort][vocabulary.n_alphabet :], kind="stable")]
     found["tokens"] = [_token(tokenizer, i) for i in order[:top].tolist()]
     if documents is not None:
@@ -73,19 +83,41 @@ def table(found: dict[str, Any]) -> str:
     pairs = "pairs" if found["knows_pairs"] else "flat sequences"
     parts = "documents" if found["pretokenizer"] is None else "segments of documents"
     lines = [
-        ("tokenizer", found["tokenizer"] + (f", objective {found['objective']}" if "objective" in found else "")),
-        ("tokens", f"{found['size']}: {alphabet['size']} {kind} and {found['learned']} {pairs}, longest {found['longest']}"),
+        (
+            "tokenizer",
+            found["tokenizer"] + (f", objective {found['objective']}" if "objective" in found else ""),
+        ),
+        (
+            "tokens",
+            f"{found['size']}: {alphabet['size']} {kind} and {found['learned']} {pairs}, longest {found['longest']}",
+        ),
         ("encoding", found["encoding"] or "-"),
         ("pretokenizer", found["pretokenizer"] or "-"),
         ("special tokens", _some(found["special_tokens"])),
-        *((name.replace("_", " "), " ".join(map(str, found[name]))) for name in ("break_tokens", "stop_tokens") if name in found),
-        ("fitted on", f"{fitted['symbols']} symbols in {fitted['documents']} {parts}" if fitted["symbols"] else "not known"),
+        *(
+            (name.replace("_", " "), " ".join(map(str, found[name])))
+            for name in ("break_tokens", "stop_tokens")
+            if name in found
+        ),
+        (
+            "fitted on",
+            f"{fitted['symbols']} symbols in {fitted['documents']} {parts}"
+            if fitted["symbols"]
+            else "not known",
+        ),
         ("fingerprint", found["fingerprint"]),
     ]
     if encoded := found.get("encoded"):
         sizes = f"{encoded['symbols']} symbols in {encoded['documents']} documents"
-        lines.append(("encoded", f"{sizes}: {encoded['tokens']} tokens, {_ratio(encoded['symbols_per_token'])} symbols a token"))
-        lines += [(f"  at {size} tokens", f"{_ratio(ratio)} symbols a token") for size, ratio in encoded["curve"]]
+        lines.append(
+            (
+                "encoded",
+                f"{sizes}: {encoded['tokens']} tokens, {_ratio(encoded['symbols_per_token'])} symbols a token",
+            )
+        )
+        lines += [
+            (f"  at {size} tokens", f"{_ratio(ratio)} symbols a token") for size, ratio in encoded["curve"]
+        ]
     text = [f"{name:16} {value}" for name, value in lines]
     if found["tokens"]:
         text += ["", f"{'id':>8} {'length':>7} {'count':>12} {'documents':>10} {'idf':>7}  token"]
@@ -98,7 +130,9 @@ def table(found: dict[str, Any]) -> str:
     return "\n".join(text)
 
 
-def describe_words(tokenizer: WordPiece, top: int, sort: str, documents: Iterable[str] | None = None) -> dict[str, Any]:
+def describe_words(
+    tokenizer: WordPiece, top: int, sort: str, documents: Iterable[str] | None = None
+) -> dict[str, Any]:
     """The facts of a WordPiece as plain data; arguments as `describe_model`.
 
     ValueError for an order by counts or weights, which it has not, and for documents without a pretokenizer.
@@ -126,11 +160,18 @@ def describe_words(tokenizer: WordPiece, top: int, sort: str, documents: Iterabl
     }
     if documents is not None:
         if preprocessing_of(tokenizer).pretokenizer is None:
-            raise ValueError("--on: the file does not say how text becomes words; take the tokenizer.json of the model")
+            raise ValueError(
+                "--on: the file does not say how text becomes words; take the tokenizer.json of the model"
+            )
         sizes = [(len(doc), tokenizer.encode(doc, disallowed_special="none").size) for doc in documents]
         symbols, tokens = sum(a for a, _ in sizes), sum(b for _, b in sizes)
         ratio = _per_token(symbols, tokens)
-        found["encoded"] = {"documents": len(sizes), "symbols": symbols, "tokens": tokens, "symbols_per_token": ratio}
+        found["encoded"] = {
+            "documents": len(sizes),
+            "symbols": symbols,
+            "tokens": tokens,
+            "symbols_per_token": ratio,
+        }
     return found
 
 
@@ -141,13 +182,19 @@ def words_table(found: dict[str, Any]) -> str:
         ("tokens", f"{found['size']} pieces, longest {found['longest']}"),
         ("unknown", found["unknown"]),
         ("prefix", found["prefix"] or "-"),
-        *((name, "-" if found[name] is None else json.dumps(found[name])) for name in ("normalizer", "pretokenizer")),
+        *(
+            (name, "-" if found[name] is None else json.dumps(found[name]))
+            for name in ("normalizer", "pretokenizer")
+        ),
         ("special tokens", _some(found["special_tokens"])),
     ]
     if encoded := found.get("encoded"):
         sizes = f"{encoded['symbols']} characters in {encoded['documents']} documents"
         lines.append(
-            ("encoded", f"{sizes}: {encoded['tokens']} tokens, {_ratio(encoded['symbols_per_token'])} characters a token")
+            (
+                "encoded",
+                f"{sizes}: {encoded['tokens']} tokens, {_ratio(encoded['symbols_per_token'])} characters a token",
+            )
         )
     text = [f"{name:16} {value}" for name, value in lines]
     if found["tokens"]:
@@ -203,7 +250,9 @@ def _encoded(tokenizer: Tokenizer, documents: Iterable[Any]) -> dict[str, Any]:
         except ValueError:  # a token of the lowest ids is built on one of higher id
             size = whole
             continue
-        figures.append((min(size, whole), sum(map(len, shorter.encode_iter(held, disallowed_special="none")))))
+        figures.append(
+            (min(size, whole), sum(map(len, shorter.encode_iter(held, disallowed_special="none"))))
+        )
         size *= 2
     *shorter_ones, (_, total) = figures
     return {

@@ -1,7 +1,10 @@
-"""The command line `ubpe-numba`: its parser, exit codes and messages of errors. The commands are in `commands.py`.
+"""The command line `ubpe-numba`: its parser, exit codes and messages of errors.
 
-Exit codes: 0; 1 if something failed (files, memory, extras that are not installed, a comparison by `verify`), 2 for bad usage and
-bad input, 130 after Ctrl-C, 141 if the reader of standard output has closed it. Errors are one line on standard error.
+The commands are in `commands.py`.
+
+Exit codes: 0; 1 if something failed (files, memory, extras that are not installed, a comparison by `verify`),
+2 for bad usage and bad input, 130 after Ctrl-C, 141 if the reader of standard output has closed it. Errors
+are one line on standard error.
 """
 
 from __future__ import annotations
@@ -24,7 +27,8 @@ _DOCUMENTS = ("text", "jsonl", "ints", "npy", "npz", "raw", "fasta", "fastq", "w
 _IDS = ("npz", "npy", "jsonl", "ids", "raw")
 _STDOUT = "standard output"  # what errors call it
 _UNITS = {"": 1, "k": 10**3, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}  # of bytes
-_QUIET: dict[str, Any] = {"dest": "progress", "action": "store_const", "const": False, "default": "auto"}  # the option --quiet
+# the option --quiet
+_QUIET: dict[str, Any] = {"dest": "progress", "action": "store_const", "const": False, "default": "auto"}
 _FORMATS = """
 documents: text (a document a file, or a line with --lines), jsonl (strings, lists of integers or of words, or objects with
 --field), ints (lines of integers, as .km and .unt have them), npy (1-D: one document, 2-D: a row each, or --record), npz (values,
@@ -44,7 +48,8 @@ def main(arguments: list[str] | None = None) -> int:
     """Run a command; returns the exit code."""
     _open_standard()
     options = _parser().parse_args(arguments)
-    from ubpe_numba.runtime.files import naming_target  # here, so that --help does not wait for the import of NumPy
+    # here, so that --help does not wait for the import of NumPy
+    from ubpe_numba.runtime.files import naming_target
 
     try:
         with warnings.catch_warnings():
@@ -106,9 +111,14 @@ def _run(options: argparse.Namespace) -> int:
 def _open_standard() -> None:
     """Open standard streams that are closed, so that no file gets their numbers, and using them is an error of the system.
 
-    Standard error is the null device then; of it standard input cannot be read, and standard output not be written.
+    Standard error is the null device then; of it standard input cannot be read, and standard output not be
+    written.
     """
-    for name, flags, mode in (("stdin", os.O_WRONLY, "r"), ("stdout", os.O_RDONLY, "w"), ("stderr", os.O_WRONLY, "w")):
+    for name, flags, mode in (
+        ("stdin", os.O_WRONLY, "r"),
+        ("stdout", os.O_RDONLY, "w"),
+        ("stderr", os.O_WRONLY, "w"),
+    ):
         if getattr(sys, name) is None:
             setattr(sys, name, os.fdopen(os.open(os.devnull, flags), mode))
 
@@ -141,21 +151,37 @@ def _bytes(text: str) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(prog="ubpe-numba", description="Byte-pair encoding for sequences of integers, bytes and text.")
+    parser = _Parser(
+        prog="ubpe-numba", description="Byte-pair encoding for sequences of integers, bytes and text."
+    )
     parser.add_argument("--version", action="version", version=f"ubpe-numba {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
 
     fit = commands.add_parser("fit", help="learn a vocabulary from documents", epilog=_FORMATS)
     _add_input(fit, "FILE", _DOCUMENTS)
-    fit.add_argument("-o", "--output", required=True, metavar="MODEL", help="the model: .json (readable) or .npz (flat arrays)")
+    fit.add_argument(
+        "-o",
+        "--output",
+        required=True,
+        metavar="MODEL",
+        help="the model: .json (readable) or .npz (flat arrays)",
+    )
     fit.add_argument("--tokenizer", choices=_TOKENIZERS, default="BPE", help="default %(default)s")
     fit.add_argument("--n-tokens", type=int, metavar="N", help="size, alphabet included (default 4096)")
     fit.add_argument("--alphabet", type=int, metavar="N", help="of integers: 0..N-1 (default: what occurs)")
     symbols = "of text: the only characters, such as ACGTN (default: all bytes); after a comma others with their ids: ACGTN,acgtn"
     fit.add_argument("--symbols", metavar="TEXT", help=symbols)
-    fit.add_argument("--n-candidates", type=int, metavar="N", help="pairs looked at in a round; not for BPE (default 50)")
-    fit.add_argument("--pretokenizer", metavar="NAME", help="gpt2, cl100k, o200k, whitespace, digits, or a regular expression")
-    fit.add_argument("--special-token", action="append", metavar="WORD", help="a word with an id of its own; repeatable")
+    fit.add_argument(
+        "--n-candidates", type=int, metavar="N", help="pairs looked at in a round; not for BPE (default 50)"
+    )
+    fit.add_argument(
+        "--pretokenizer",
+        metavar="NAME",
+        help="gpt2, cl100k, o200k, whitespace, digits, or a regular expression",
+    )
+    fit.add_argument(
+        "--special-token", action="append", metavar="WORD", help="a word with an id of its own; repeatable"
+    )
     first = "special tokens have the ids 0, 1, ..., and all others follow"
     fit.add_argument("--special-first", action="store_true", default=None, help=first)
     unknown = (
@@ -165,7 +191,9 @@ def _parser() -> argparse.ArgumentParser:
     fit.add_argument("--unknown", metavar="WHAT", help=unknown)
     alone = "a symbol that always is a token of its own: an integer, or a character of one byte; repeatable"
     fit.add_argument("--break-token", action="append", metavar="SYMBOL", help=alone)
-    fit.add_argument("--stop-token", action="append", metavar="SYMBOL", help="the same after the pretokenizer; repeatable")
+    fit.add_argument(
+        "--stop-token", action="append", metavar="SYMBOL", help="the same after the pretokenizer; repeatable"
+    )
     fit.add_argument("--max-token-length", type=int, metavar="N", help="no token of more symbols")
     fit.add_argument("--min-count", type=int, metavar="N", help="no pair that occurs less often (default 2)")
     fit.add_argument(
@@ -173,44 +201,80 @@ def _parser() -> argparse.ArgumentParser:
         choices=("tfidf", "shortest", "additive", "longest", "likelihood", "sentencepiece", "tokenizers"),
         help="of UBPE (default tfidf)",
     )
-    fit.add_argument("--memory-limit", type=_bytes, metavar="SIZE", help="bytes beside the documents, such as 500M or 2G")
-    fit.add_argument("--curve", metavar="FILE", help="symbols per token at every size: .csv, or .png (needs the extra 'plot')")
+    fit.add_argument(
+        "--memory-limit", type=_bytes, metavar="SIZE", help="bytes beside the documents, such as 500M or 2G"
+    )
+    fit.add_argument(
+        "--curve",
+        metavar="FILE",
+        help="symbols per token at every size: .csv, or .png (needs the extra 'plot')",
+    )
     fit.add_argument("--quiet", **_QUIET, help="no progress bar and no summary")
     _add_threads(fit)
 
     encode = commands.add_parser("encode", help="documents to ids", epilog=_FORMATS)
     encode.add_argument("model", metavar="MODEL")
     _add_input(encode, "FILE", _DOCUMENTS)
-    _add_output(encode, _IDS, "npz (values int32, offsets int64), npy, jsonl, ids (text, a line a document), raw (int32)", "ids")
+    _add_output(
+        encode,
+        _IDS,
+        "npz (values int32, offsets int64), npy, jsonl, ids (text, a line a document), raw (int32)",
+        "ids",
+    )
     special = "special tokens in the text: refuse (default), allow, or take them for ordinary text"
     encode.add_argument("--special", choices=("refuse", "allow", "ordinary"), help=special)
     _add_threads(encode)
 
-    decode = commands.add_parser("decode", help="ids back to documents", epilog="Ids are read as encode writes them.")
+    decode = commands.add_parser(
+        "decode", help="ids back to documents", epilog="Ids are read as encode writes them."
+    )
     decode.add_argument("model", metavar="MODEL")
     _add_input(decode, "FILE", _IDS)
-    _add_output(decode, _DOCUMENTS[:6], "text, jsonl, ints, npz, npy, raw", "text of text, jsonl of integers and words")
-    decode.add_argument("--out-dtype", metavar="TYPE", help="of integers: int16, uint8, ... (default: as the model has them)")
+    _add_output(
+        decode,
+        _DOCUMENTS[:6],
+        "text, jsonl, ints, npz, npy, raw",
+        "text of text, jsonl of integers and words",
+    )
+    decode.add_argument(
+        "--out-dtype", metavar="TYPE", help="of integers: int16, uint8, ... (default: as the model has them)"
+    )
     _add_threads(decode)
 
-    inspect = commands.add_parser("inspect", help="what a model is, and what it does to documents", epilog=_FORMATS)
+    inspect = commands.add_parser(
+        "inspect", help="what a model is, and what it does to documents", epilog=_FORMATS
+    )
     inspect.add_argument("model", metavar="MODEL")
-    inspect.add_argument("--top", type=int, default=20, metavar="N", help="how many tokens to list (default %(default)s)")
-    inspect.add_argument("--sort", choices=("count", "length", "weight", "id"), default="length", help="default %(default)s")
+    inspect.add_argument(
+        "--top", type=int, default=20, metavar="N", help="how many tokens to list (default %(default)s)"
+    )
+    inspect.add_argument(
+        "--sort", choices=("count", "length", "weight", "id"), default="length", help="default %(default)s"
+    )
     inspect.add_argument("--json", action="store_true", help="as JSON")
     _add_input(inspect, "--on", _DOCUMENTS, help="documents to encode, with the vocabulary and smaller ones")
     _add_threads(inspect)
 
-    explore = commands.add_parser("explore", help="a report of tokens and documents, a page for a browser", epilog=_FORMATS)
+    explore = commands.add_parser(
+        "explore", help="a report of tokens and documents, a page for a browser", epilog=_FORMATS
+    )
     explore.add_argument("model", metavar="MODEL")
     _add_input(explore, "FILE", _DOCUMENTS)
-    explore.add_argument("-o", "--output", required=True, metavar="FILE.html", help="the page; - for standard output")
+    explore.add_argument(
+        "-o", "--output", required=True, metavar="FILE.html", help="the page; - for standard output"
+    )
     explore.add_argument("--title", metavar="TEXT", help="default: what the tokenizer is")
     kinds = "what the documents are shown as (default: by what they hold; notes: symbols are pitches)"
-    explore.add_argument("--kind", choices=("auto", "signal", "text", "dna", "notes"), default="auto", help=kinds)
-    explore.add_argument("--unit", metavar="WORD", help="what a symbol is called (default: sample, character, base, note)")
+    explore.add_argument(
+        "--kind", choices=("auto", "signal", "text", "dna", "notes"), default="auto", help=kinds
+    )
+    explore.add_argument(
+        "--unit", metavar="WORD", help="what a symbol is called (default: sample, character, base, note)"
+    )
     explore.add_argument("--rate", type=float, metavar="N", help="symbols a second: axes are in seconds")
-    explore.add_argument("--letters", metavar="TEXT", help="text and DNA of integers: the letters of the symbols 0, 1, ...")
+    explore.add_argument(
+        "--letters", metavar="TEXT", help="text and DNA of integers: the letters of the symbols 0, 1, ..."
+    )
     cuts = "an objective by which documents are cut, repeatable (default: the model's own and all others that it allows)"
     explore.add_argument("--segmentation", action="append", metavar="NAME", help=cuts)
     drawn = "symbols that are drawn, of more whole documents at even distances; all are counted (default %(default)s)"
@@ -221,25 +285,49 @@ def _parser() -> argparse.ArgumentParser:
     _add_threads(explore)
 
     convert = commands.add_parser("convert", help="models from and for other libraries")
-    convert.add_argument("model", metavar="MODEL", help="a file of any format that load reads, or a folder of one")
+    convert.add_argument(
+        "model", metavar="MODEL", help="a file of any format that load reads, or a folder of one"
+    )
     forms = "json", "npz", "tokenizer.json", "tiktoken", "sentencepiece", "vocab+merges", "vocab.txt", "ubpe"
     convert.add_argument("--to", choices=forms, help="default: by the suffix of the output")
-    convert.add_argument("-o", "--output", required=True, metavar="PATH", help="a file; a folder for vocab+merges; - for stdout")
-    convert.add_argument("--tokenizer", choices=_TOKENIZERS, help="what a foreign file becomes where that is open")
-    convert.add_argument("--kind", choices=("bytes", "str", "int"), help="what the symbols of a foreign file are")
-    convert.add_argument("--pretokenizer", metavar="NAME", help="the pattern of a file that does not say it, or none")
+    convert.add_argument(
+        "-o",
+        "--output",
+        required=True,
+        metavar="PATH",
+        help="a file; a folder for vocab+merges; - for stdout",
+    )
+    convert.add_argument(
+        "--tokenizer", choices=_TOKENIZERS, help="what a foreign file becomes where that is open"
+    )
+    convert.add_argument(
+        "--kind", choices=("bytes", "str", "int"), help="what the symbols of a foreign file are"
+    )
+    convert.add_argument(
+        "--pretokenizer", metavar="NAME", help="the pattern of a file that does not say it, or none"
+    )
     words = "a special token of a file that does not say it; repeatable"
     convert.add_argument("--special-token", action="append", metavar="WORD=ID", help=words)
     unknown = (
-        "for tokenizer.json: the special token or the symbol that others become there (default: as --unknown of the fit says)"
+        "tokenizer.json: the special token or symbol that others become there (default: --unknown of the fit)"
     )
     convert.add_argument("--unk-token", metavar="WORD", help=unknown)
-    around = "for tokenizer.json: the parts of an input there, such as '[CLS] $A [SEP]'; a second one is for pairs"
+    around = (
+        "for tokenizer.json: the parts of an input there, such as '[CLS] $A [SEP]'; a second one is for pairs"
+    )
     convert.add_argument("--template", action="append", metavar="TEXT", help=around)
 
-    demo = commands.add_parser("demo", help="tokenize a bundled ECG, decode it, compare, and print what was found")
-    demo.add_argument("--tokens", type=int, default=1024, metavar="N", help="size of the vocabulary (default %(default)s)")
-    demo.add_argument("--plot", metavar="FILE.png", help="also draw the signal in tokens and its motifs (needs the extra 'plot')")
+    demo = commands.add_parser(
+        "demo", help="tokenize a bundled ECG, decode it, compare, and print what was found"
+    )
+    demo.add_argument(
+        "--tokens", type=int, default=1024, metavar="N", help="size of the vocabulary (default %(default)s)"
+    )
+    demo.add_argument(
+        "--plot",
+        metavar="FILE.png",
+        help="also draw the signal in tokens and its motifs (needs the extra 'plot')",
+    )
     demo.add_argument("--quiet", **_QUIET, help="no progress bar")
     commands.add_parser("warmup", help="compile every kernel into the cache, for container images")
     verify = commands.add_parser(
@@ -253,7 +341,9 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _add_input(parser: argparse.ArgumentParser, name: str, formats: tuple[str, ...], help: str | None = None) -> None:
+def _add_input(
+    parser: argparse.ArgumentParser, name: str, formats: tuple[str, ...], help: str | None = None
+) -> None:
     if name.startswith("-"):
         parser.add_argument(name, dest="files", nargs="+", default=[], metavar="FILE", help=help)
     else:
@@ -261,14 +351,25 @@ def _add_input(parser: argparse.ArgumentParser, name: str, formats: tuple[str, .
     parser.add_argument("--format", choices=formats, help="of the input (default: by the suffix)")
     if "text" in formats:
         parser.add_argument("--lines", action="store_true", help="text: a document a line")
-    parser.add_argument("--field", default="text", metavar="NAME", help="jsonl: of lines that are objects (default %(default)s)")
-    parser.add_argument("--dtype", metavar="TYPE", help="raw: uint8, int16, >i2, ...; uint8: integers are bytes of text")
-    parser.add_argument("--record", type=int, metavar="N", help="raw, npy: symbols a document (default: one document)")
+    parser.add_argument(
+        "--field",
+        default="text",
+        metavar="NAME",
+        help="jsonl: of lines that are objects (default %(default)s)",
+    )
+    parser.add_argument(
+        "--dtype", metavar="TYPE", help="raw: uint8, int16, >i2, ...; uint8: integers are bytes of text"
+    )
+    parser.add_argument(
+        "--record", type=int, metavar="N", help="raw, npy: symbols a document (default: one document)"
+    )
 
 
 def _add_output(parser: argparse.ArgumentParser, formats: tuple[str, ...], what: str, default: str) -> None:
     parser.add_argument("-o", "--output", default="-", metavar="FILE", help="default: standard output")
-    parser.add_argument("--to", choices=formats, help=f"{what} (default: by the suffix; on standard output {default})")
+    parser.add_argument(
+        "--to", choices=formats, help=f"{what} (default: by the suffix; on standard output {default})"
+    )
     if "text" in formats:
         parser.add_argument("--lines", action="store_true", help="text: a document a line")
 

@@ -1,9 +1,10 @@
 """Documents that are split, contain special tokens, or have ids of their own, as ids.
 
-Special tokens are taken out of a document, what is left between them is cut into segments, each segment is encoded as if it were
-a document, and the ids are put together and renumbered:
+Special tokens are taken out of a document, what is left between them is cut into segments, each segment is
+encoded as if it were a document, and the ids are put together and renumbered:
 
-    "low lower<end>"  ->  "low", " lower" | <end>  ->  [256] [32 256 101 114] | 257  ->  [256, 32, 256, 101, 114, 257]
+    "low lower<end>"  ->  "low", " lower" | <end>  ->  [256] [32 256 101 114] | 257  ->  [256, 32, 256, 101,
+    114, 257]
 """
 
 from __future__ import annotations
@@ -44,9 +45,9 @@ def encode_cut(
 ) -> tuple[Ragged, Places | None]:
     """The ids of documents that are split, contain special tokens, or have ids in an order of their own.
 
-    `encode` takes segments of alphabet ids; `words`, if there is one, segments of bytes. `unstable`: as `Tables.unstable`, the
-    tokens that a segment equal to them becomes. With `trace` also the place of each token where text is rewritten, so that it
-    cannot be told from the ids.
+    `encode` takes segments of alphabet ids; `words`, if there is one, segments of bytes. `unstable`: as
+    `Tables.unstable`, the tokens that a segment equal to them becomes. With `trace` also the place of each
+    token where text is rewritten, so that it cannot be told from the ids.
     """
     alphabet, vocabulary, segmenter = model
     alphabet.check_kind(given, name=name)
@@ -54,7 +55,8 @@ def encode_cut(
     whole = segmenter.special is None and segmenter.unknown is None and segmenter.lone is None
     as_given = whole and not segmenter.rewrites
     if words is not None and pattern is not None and as_given and given.kind == "bytes":
-        found = words.encode(given.values, given.offsets, pattern, n_threads)  # nothing to take out, nothing to copy
+        # nothing to take out, nothing to copy
+        found = words.encode(given.values, given.offsets, pattern, n_threads)
         ids = segmenter.token_ids
         return (found if ids is None else trusted(ids[found.values], found._offsets)), None
     pieces = segmenter.stretches(given, name, special, trace)
@@ -77,7 +79,8 @@ def encode_cut(
         origins = pieces.origins if known is None else pieces.origins[known]
         places = traced_places(np.diff(vocabulary.offsets)[values], origins, given, segmenter.rewrites)
         kinds = [] if segmenter.normalizer is None else [step["type"] for step in segmenter.normalizer.steps]
-        if "StandIns" in kinds and "SentencePiece" not in kinds:  # bytes of a Unigram model of a tokenizer.json
+        # bytes of a Unigram model of a tokenizer.json
+        if "StandIns" in kinds and "SentencePiece" not in kinds:
             places = _of_runs(model, values, places, segmenter.segments(pieces))
     ends = found._offsets
     if segmenter.token_ids is not None:
@@ -106,8 +109,9 @@ def encode_cut(
 def _without_refused(model: Model, found: Ragged, pieces: Stretches, special: SpecialChoice) -> Ragged:
     """The tokens of stretches, where those with the id of a special token that is not allowed are what they are made of.
 
-    Words may have the ids of tokens, which pairs make of text that a normalizer or a flag hides from the search for words.
-    SpecialTokenError for a symbol that has the id of a forbidden word; its position is that of the stretch.
+    Words may have the ids of tokens, which pairs make of text that a normalizer or a flag hides from the
+    search for words. SpecialTokenError for a symbol that has the id of a forbidden word; its position is that
+    of the stretch.
     """
     alphabet, vocabulary, segmenter = model
     words, unknown = segmenter.special, segmenter.unknown
@@ -123,7 +127,9 @@ def _without_refused(model: Model, found: Ragged, pieces: Stretches, special: Sp
             stretch = int(np.searchsorted(offsets, at[alone[0]], side="right")) - 1
             document = int(np.searchsorted(pieces.first, stretch, side="right")) - 1
             word = words.words[int(np.flatnonzero(words.ids == token_ids[tokens[alone[0]]])[0])]
-            raise SpecialTokenError(document, int(pieces.cuts[stretch] - pieces.cuts[pieces.first[document]]), word)
+            raise SpecialTokenError(
+                document, int(pieces.cuts[stretch] - pieces.cuts[pieces.first[document]]), word
+            )
         parts = [vocabulary.sequence(t) for t in tokens.tolist()]
         if vocabulary.merges is not None:
             parts = list(vocabulary.merges[tokens - alphabet.size])
@@ -188,7 +194,9 @@ def _encode_segments(
     return trusted(found.values, found._offsets[np.searchsorted(cuts, pieces.cuts)])
 
 
-def _whole_words(unstable: dict[bytes, int], segments: Ragged, found: Ragged, complete: NDArray[np.bool_]) -> Ragged:
+def _whole_words(
+    unstable: dict[bytes, int], segments: Ragged, found: Ragged, complete: NDArray[np.bool_]
+) -> Ragged:
     """The ids of segments, where those that equal a token that merging does not make of them are that token.
 
     `complete` bool[s]: the segments of which all symbols are known.
@@ -206,7 +214,9 @@ def _whole_words(unstable: dict[bytes, int], segments: Ragged, found: Ragged, co
     return trusted(values[keep], offsets_of(lengths))
 
 
-def _ids_of(model: Model, tokens: NDArray[np.int32], pieces: Stretches) -> tuple[NDArray[np.int32], NDArray[np.int64] | None]:
+def _ids_of(
+    model: Model, tokens: NDArray[np.int32], pieces: Stretches
+) -> tuple[NDArray[np.int32], NDArray[np.int64] | None]:
     """The ids of tokens, and of each the token that it comes from; None where there is one for each."""
     alphabet, vocabulary, segmenter = model
     assert segmenter.token_ids is not None  # else tokens are ids

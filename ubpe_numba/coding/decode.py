@@ -1,8 +1,9 @@
 """Decoding: token ids back to symbols, through the arena.
 
-One pass into a buffer, whose size is estimated from some of the ids: to measure it would take a third of the time. Where the
-estimate was too small the rest is measured and the buffer replaced, once. Nor are ids checked first: the pass stops at one that
-is outside the vocabulary. Only where a user gives the buffer they are, so that it is left as it was.
+One pass into a buffer, whose size is estimated from some of the ids: to measure it would take a third of the
+time. Where the estimate was too small the rest is measured and the buffer replaced, once. Nor are ids checked
+first: the pass stops at one that is outside the vocabulary. Only where a user gives the buffer they are, so
+that it is left as it was.
 """
 
 from __future__ import annotations
@@ -37,10 +38,11 @@ SPARE = decode.BLOCK * decode.SLOT + decode.SLACK  # bytes that the kernel needs
 class Decoder:
     """Decoding with the tables of a vocabulary, of special tokens and of ids given by the user, if there are any.
 
-    `dtype` of the symbols: uint8 for bytes, uint32 code points for str, int32 or int64 for integers; `gaps` bool[V], mask of the
-    ids without a token, or None; `alphabet`: that of the symbols, where documents are words with special tokens after the words;
-    `lengths` int64[V], symbols of each id; `sizes`, `starts`, `arena`, `slots`: drawn in
-    kernels/decode.py; `tables`: the last three as the kernel takes them. ValueError if a token has 2**31 bytes or more.
+    `dtype` of the symbols: uint8 for bytes, uint32 code points for str, int32 or int64 for integers; `gaps`
+    bool[V], mask of the ids without a token, or None; `alphabet`: that of the symbols, where documents are
+    words with special tokens after the words; `lengths` int64[V], symbols of each id; `sizes`, `starts`,
+    `arena`, `slots`: drawn in kernels/decode.py; `tables`: the last three as the kernel takes them.
+    ValueError if a token has 2**31 bytes or more.
     """
 
     def __init__(self, vocabulary: Vocabulary, alphabet: Alphabet, segmenter: Segmenter) -> None:
@@ -70,12 +72,17 @@ class Decoder:
         self.tables = (self.slots, self.starts, self.arena)
 
     def decode(self, ids: Ragged, n_threads: int | None) -> tuple[np.ndarray, np.ndarray]:
-        """The symbols of all documents, and int64 offsets of the documents in them; raises as `check`. O(ids + symbols)."""
+        """The symbols of all documents, and int64 offsets of the documents in them; raises as `check`.
+
+        O(ids + symbols).
+        """
         values, offsets = writable(ids.values), ids._offsets
         if self.gaps is not None:
             self.check(values, offsets, int(offsets[0]))
         chunks = thread_pool.chunks_of(offsets, n_threads)
-        parts = thread_pool.run(lambda a, b: self._decode(values, offsets, a, b), chunks, n_threads, values.size)
+        parts = thread_pool.run(
+            lambda a, b: self._decode(values, offsets, a, b), chunks, n_threads, values.size
+        )
         out, ends = parts[0] if len(parts) == 1 else put_together(parts, n_threads)
         return out.view(self.dtype), ends // self.dtype.itemsize
 
@@ -88,14 +95,19 @@ class Decoder:
         if decoding.first:  # in the first token only
             sizes = np.zeros(len(ids), np.int64)
             sizes[ids.lengths > 0] = self.lengths[ids.values[ids._offsets[:-1][ids.lengths > 0]]]
-            return [(a + decoding.n_stripped(symbols[a : a + n]), b) for (a, b), n in zip(places, sizes.tolist(), strict=True)]
+            return [
+                (a + decoding.n_stripped(symbols[a : a + n]), b)
+                for (a, b), n in zip(places, sizes.tolist(), strict=True)
+            ]
         return [(a + decoding.n_stripped(symbols[a:b]), b) for a, b in places]
 
-    def decode_into(self, ids: Ragged, out: np.ndarray, n_threads: int | None) -> tuple[np.ndarray, np.ndarray]:
+    def decode_into(
+        self, ids: Ragged, out: np.ndarray, n_threads: int | None
+    ) -> tuple[np.ndarray, np.ndarray]:
         """As `decode`, into the beginning of `out`; the rest may be overwritten.
 
-        After an UnknownTokenError nothing is written. TypeError if `out` is not an array of the symbols' dtype; ValueError if
-        it is not 1-D, contiguous, aligned and writable, or too small.
+        After an UnknownTokenError nothing is written. TypeError if `out` is not an array of the symbols'
+        dtype; ValueError if it is not 1-D, contiguous, aligned and writable, or too small.
         """
         if not isinstance(out, np.ndarray) or out.dtype != self.dtype:
             raise TypeError(f"out: expected an array of {self.dtype}, got {describe(out)}")
@@ -103,7 +115,8 @@ class Decoder:
             raise ValueError(f"out: expected a 1-D, contiguous and aligned array, got {describe(out)}")
         if not out.flags.writeable:
             raise ValueError("out: expected an array that can be written to, got a read-only one")
-        symbols, ends = self.decode(ids, n_threads)  # at first: a copy takes less time than a check of ids and sizes
+        # at first: a copy takes less time than a check of ids and sizes
+        symbols, ends = self.decode(ids, n_threads)
         if symbols.size > out.size:
             raise ValueError(f"out: expected room for {symbols.size} symbols, got {out.size}")
         out[: symbols.size] = symbols
@@ -128,7 +141,8 @@ class Decoder:
             bad = bad[(bad >= offsets[0]) & (bad < offsets[-1])]
             if bad.size:
                 raise UnknownTokenError(*place_in(offsets, bad[0]), int(values[bad[0]]), self.sizes.size)
-        values = values.astype(np.int32, copy=known or values.size < _SHORT)  # as they are now: others may write to them
+        # as they are now: others may write to them
+        values = values.astype(np.int32, copy=known or values.size < _SHORT)
         if known:
             self.check(values, offsets, int(offsets[0]))
         return trusted(values, offsets)
@@ -142,11 +156,16 @@ class Decoder:
         if wrong.any():
             at = first + int(wrong.argmax())
             name, special = "", self.segmenter.special
-            if special is not None and (named := np.flatnonzero(special.named & (special.ids == values[at]))).size:
+            if (
+                special is not None
+                and (named := np.flatnonzero(special.named & (special.ids == values[at]))).size
+            ):
                 name = str(special.words[named[0]])
             raise UnknownTokenError(*place_in(offsets, at), int(values[at]), self.sizes.size, name)
 
-    def _decode(self, values: np.ndarray, all_offsets: np.ndarray, begin: int, end: int) -> tuple[np.ndarray, np.ndarray]:
+    def _decode(
+        self, values: np.ndarray, all_offsets: np.ndarray, begin: int, end: int
+    ) -> tuple[np.ndarray, np.ndarray]:
         """The bytes of documents begin to end, and their offsets in these. UnknownTokenError as `decode`."""
         offsets, bounds = all_offsets[begin : end + 1], np.zeros(end - begin + 1, np.int64)
         ends = bounds[1:]
@@ -166,8 +185,11 @@ class Decoder:
             larger = np.empty(size + self._size(values, done, last) + SPARE, np.uint8)
             larger[:size] = out[:size]
             out = larger
-            document = int(np.searchsorted(offsets, done, side="right")) - 1  # decoding stopped within this document
-            done, size = decode.decode(values, offsets[document:], done, *self.tables, out, size, ends[document:])
+            # decoding stopped within this document
+            document = int(np.searchsorted(offsets, done, side="right")) - 1
+            done, size = decode.decode(
+                values, offsets[document:], done, *self.tables, out, size, ends[document:]
+            )
         # a view keeps the whole buffer alive, most of which is spare room if the document is short
         return out[:size] if out.size - size <= size // 4 else out[:size].copy(), bounds
 
@@ -186,7 +208,9 @@ def left_ids(documents: Documents, gone: np.ndarray, read: Callable[[Documents],
     except UnknownTokenError as error:
         begin, end = offsets[error.document : error.document + 2].tolist()
         kept = np.flatnonzero(keep[begin:end])
-        raise UnknownTokenError(error.document, int(kept[error.position]), error.token, error.size, error.name) from None
+        raise UnknownTokenError(
+            error.document, int(kept[error.position]), error.token, error.size, error.name
+        ) from None
 
 
 def _shown(symbols: np.ndarray, offsets: np.ndarray, decoding: Decoding) -> tuple[np.ndarray, np.ndarray]:
@@ -194,13 +218,18 @@ def _shown(symbols: np.ndarray, offsets: np.ndarray, decoding: Decoding) -> tupl
     bounds = list(itertools.pairwise(offsets.tolist()))
     if symbols.dtype == np.uint8:
         data = symbols.tobytes()
-        old = [(a.encode("utf-8", "surrogateescape"), b.encode("utf-8", "surrogateescape")) for a, b in decoding.replace]
+        old = [
+            (a.encode("utf-8", "surrogateescape"), b.encode("utf-8", "surrogateescape"))
+            for a, b in decoding.replace
+        ]
         if all(a not in data for a, _ in old):
             return symbols, offsets
         parts = [data[a:b] for a, b in bounds]
         for before, after in old:
             parts = [part.replace(before, after) for part in parts]
-        return np.frombuffer(b"".join(parts), np.uint8), offsets_of(np.fromiter(map(len, parts), np.int64, len(parts)))
+        return np.frombuffer(b"".join(parts), np.uint8), offsets_of(
+            np.fromiter(map(len, parts), np.int64, len(parts))
+        )
     text = text_of(symbols)
     texts = [decoding.token(text[a:b]) for a, b in bounds]
     return code_points("".join(texts)), offsets_of(np.fromiter(map(len, texts), np.int64, len(texts)))
@@ -212,7 +241,8 @@ def _by_id(
     """The symbols of all tokens, special ones too, in order of their ids; offsets; and which ids no token has."""
     size = offsets.size - 1
     own = np.arange(size) if segmenter.token_ids is None else segmenter.token_ids
-    parts = [(own, symbols, offsets)]  # ids (-1 for none), their symbols, and where those begin; of one id the last counts
+    # ids (-1 for none), their symbols, and where those begin; of one id the last counts
+    parts = [(own, symbols, offsets)]
     if segmenter.unknown is not None and segmenter.unknown.byte_ids is not None:
         parts.insert(0, (segmenter.unknown.byte_ids, np.arange(256, dtype=symbols.dtype), np.arange(257)))
     if (special := segmenter.special) is not None:
@@ -221,7 +251,10 @@ def _by_id(
             of_words, bounds = _shown(of_words, bounds, segmenter.decoding)
         own = special.ids
         if alphabet.names is not None:
-            of_words, bounds = np.arange(own.size, dtype=np.int32) + np.int32(alphabet.size), np.arange(own.size + 1)
+            of_words, bounds = (
+                np.arange(own.size, dtype=np.int32) + np.int32(alphabet.size),
+                np.arange(own.size + 1),
+            )
         elif special.named.any():  # names do not have symbols among integers: their ids are gaps
             own = np.where(special.named, -1, own)
         parts.insert(0, (own, of_words, bounds))

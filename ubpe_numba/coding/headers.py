@@ -25,8 +25,8 @@ def words(n: int) -> tuple[Any, ...]:
 def header_of(plan: Any, unknown: Any, calls: tuple[int, int] = (0, 0), of: Any = None) -> NDArray[np.int64]:
     """The header of a `Plan` that has an `encoder_for`, as kernels/header.py has it.
 
-    `unknown`: the treatment of symbols outside the alphabet; `calls`: the addresses of `encode_at` and `decode_at`, for whoever
-    reads them there; `of`: kept as an attribute of its base.
+    `unknown`: the treatment of symbols outside the alphabet; `calls`: the addresses of `encode_at` and
+    `decode_at`, for whoever reads them there; `of`: kept as an attribute of its base.
     """
     alphabet, decoder = plan.model.alphabet, plan.tables.decoder
     low, known, keys, order = (0, _NONE, _NONE, _NONE) if alphabet.is_identity else alphabet.finder
@@ -34,7 +34,11 @@ def header_of(plan: Any, unknown: Any, calls: tuple[int, int] = (0, 0), of: Any 
     encoder, tables, number, most, fixed, each = plan.encoder_for(_FOREVER).header()
     choice = {"raise": kernels.RAISE, "skip": kernels.SKIP}.get(str(unknown), unknown)
     header = [*calls, choice, low, alphabet.size, *table_words(known, keys, order), fixed, each, number, most]
-    header += [address_of(getattr(kernels, encoder), words(3)), *table_words(decoder.starts), decoder.arena.ctypes.data]
+    header += [
+        address_of(getattr(kernels, encoder), words(3)),
+        *table_words(decoder.starts),
+        decoder.arena.ctypes.data,
+    ]
     assert len(header) == kernels.TABLES
     return lasting([*header, *table_words(*tables)], (known, keys, order, decoder, tables), of)
 
@@ -48,7 +52,9 @@ def table_words(*tables: NDArray[Any]) -> list[int]:
 def lasting(header: list[int], kept: Any, of: Any = None) -> NDArray[np.int64]:
     """A header, as long as which `kept` lives; `of` becomes an attribute of its base."""
     array = np.array(header, np.int64)
-    return np.asarray(SimpleNamespace(__array_interface__=array.__array_interface__, of=of, kept=(array, kept)))
+    return np.asarray(
+        SimpleNamespace(__array_interface__=array.__array_interface__, of=of, kept=(array, kept))
+    )
 
 
 def compile_all() -> None:

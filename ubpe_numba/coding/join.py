@@ -1,11 +1,11 @@
 """Joining the encodings of the blocks of a giant document, by rank.
 
-A giant document is encoded by rank in blocks, as if each were a document, and then a stretch around every cut once more. Two
-encodings of overlapping stretches may be joined at any token that both hold at the same place: the one up to it, the other from
-it on. Every two neighbours of the result are neighbours in one of the two, so they fit each other, and a sequence whose
-neighbours all fit is the encoding of the symbols it covers (kernels/linear_bpe.py). A stretch that shares no token with the left
-or the right of its cut is made longer, in the end up to the beginning of the document or the end of the block, where there is
-nothing to join.
+A giant document is encoded by rank in blocks, as if each were a document, and then a stretch around every cut
+once more. Two encodings of overlapping stretches may be joined at any token that both hold at the same place:
+the one up to it, the other from it on. Every two neighbours of the result are neighbours in one of the two,
+so they fit each other, and a sequence whose neighbours all fit is the encoding of the symbols it covers
+(kernels/linear_bpe.py). A stretch that shares no token with the left or the right of its cut is made longer,
+in the end up to the beginning of the document or the end of the block, where there is nothing to join.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ def join(
 ) -> Ragged:
     """Join the encodings of blocks, `parts`, to that of their documents.
 
-    `encode` gives the ids of one stretch of symbols; `lengths` int64[V], symbols of the tokens; `around`: tokens at each side of
-    a cut that are encoded again at first.
+    `encode` gives the ids of one stretch of symbols; `lengths` int64[V], symbols of the tokens; `around`:
+    tokens at each side of a cut that are encoded again at first.
     """
     values: list[np.ndarray] = []
     block_offsets, cut_ones, pieces_of = blocks
@@ -49,7 +49,17 @@ def join(
         done = [parts[block]]
         for i in range(block + 1, block + pieces):
             cut, stop = block_offsets[i : i + 2].tolist()
-            _append(done, encode, documents.values, int(documents._offsets[document]), cut, stop, parts[i], lengths, around)
+            _append(
+                done,
+                encode,
+                documents.values,
+                int(documents._offsets[document]),
+                cut,
+                stop,
+                parts[i],
+                lengths,
+                around,
+            )
         sizes[document] = sum(part.size for part in done)
         values.extend(done)
     values.append(parts.values[taken : parts._offsets[-1]])
@@ -69,8 +79,9 @@ def _append(
 ) -> None:
     """Join the ids of the block cut..stop to those of its document before it, which begins at `start`.
 
-    Only the side that shares no token is made longer: in periodic text, where two phases never meet, that is the right one, up to
-    the whole block, which is 1.1 blocks in all. O(block), where the left shares one soon.
+    Only the side that shares no token is made longer: in periodic text, where two phases never meet, that is
+    the right one, up to the whole block, which is 1.1 blocks in all. O(block), where the left shares one
+    soon.
     """
     before = after = around
     while True:
@@ -104,7 +115,9 @@ def _append(
     done += [middle[begin:end], ids[rest:]]
 
 
-def _shared(starts: np.ndarray, ids: np.ndarray, other_starts: np.ndarray, other_ids: np.ndarray) -> np.ndarray:
+def _shared(
+    starts: np.ndarray, ids: np.ndarray, other_starts: np.ndarray, other_ids: np.ndarray
+) -> np.ndarray:
     """Indices of the other tokens, ascending, that the one sequence holds at the same place."""
     i = np.minimum(np.searchsorted(starts, other_starts), starts.size - 1)
     return np.flatnonzero((starts[i] == other_starts) & (ids[i] == other_ids))

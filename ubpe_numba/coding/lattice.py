@@ -23,8 +23,8 @@ _FINEST = 40  # binary digits of expected counts after the point, at most
 class Lattice:
     """The segmentations of documents, each weighing the product of the weights of its tokens.
 
-    `weights` float64[V] in 2**-96..2**96; one that is outside is brought to the nearer end. `block`: symbols of a document that
-    are summed up at a time. Threads may share one.
+    `weights` float64[V] in 2**-96..2**96; one that is outside is brought to the nearer end. `block`: symbols
+    of a document that are summed up at a time. Threads may share one.
 
     >>> from ubpe_numba.vocabulary.vocabulary import Vocabulary
     >>> lattice = Lattice(PathEncoder(Vocabulary.from_merges(2, [[0, 1]])), np.array([0.25, 0.125, 0.5]))
@@ -63,13 +63,17 @@ class Lattice:
         return size, (np.empty(size, np.int32), np.empty(size + self.reach, SUM), *kept)
 
     def expected_counts(
-        self, documents: Ragged, n_copies: np.ndarray | None, n_threads: int | None, boundaries: np.ndarray | None = None
+        self,
+        documents: Ragged,
+        n_copies: np.ndarray | None,
+        n_threads: int | None,
+        boundaries: np.ndarray | None = None,
     ) -> tuple[np.ndarray, float]:
         """The expected count of each token, float64[V], and the logarithm of the weight of all segmentations.
 
-        `n_copies` int64[d], as how many documents each counts, None for one; `boundaries` float64, written to if given: the
-        probability that a token begins at each symbol. Counts are multiples of 2**-40, or of a larger power
-        of two where there are more than 2**22 symbols; the same for any number of threads.
+        `n_copies` int64[d], as how many documents each counts, None for one; `boundaries` float64, written to
+        if given: the probability that a token begins at each symbol. Counts are multiples of 2**-40, or of a
+        larger power of two where there are more than 2**22 symbols; the same for any number of threads.
         """
         offsets = documents._offsets
         copies = np.ones(len(documents), np.int64) if n_copies is None else writable(n_copies)
@@ -88,7 +92,9 @@ class Lattice:
             )  # fmt: skip
             return counts, totals
 
-        parts = thread_pool.run(chunk, thread_pool.chunks_of(offsets, n_threads), n_threads, int(offsets[-1] - offsets[0]))
+        parts = thread_pool.run(
+            chunk, thread_pool.chunks_of(offsets, n_threads), n_threads, int(offsets[-1] - offsets[0])
+        )
         counts = np.sum([counts for counts, _ in parts], axis=0)
         totals = np.concatenate([totals for _, totals in parts])
         logs = np.log(totals["mantissa"]) - totals["exponent"] * (256 * math.log(2))

@@ -25,9 +25,18 @@ from ubpe_numba.runtime.lazy import require
 from ubpe_numba.vocabulary.reserved import LSTRIP, NORMALIZED, RSTRIP
 from ubpe_numba.vocabulary.segmenter import Segmenter
 
-_PADDING = {None: None, False: None, "do_not_pad": None, True: "longest", "longest": "longest", "max_length": "max_length"}
+_PADDING = {
+    None: None,
+    False: None,
+    "do_not_pad": None,
+    True: "longest",
+    "longest": "longest",
+    "max_length": "max_length",
+}
 _LEFT = {"left": True, "right": False}
-_TRUNCATION = dict.fromkeys([None, False, "do_not_truncate"]) | dict.fromkeys([True, "longest_first"], "longest_first")
+_TRUNCATION = dict.fromkeys([None, False, "do_not_truncate"]) | dict.fromkeys(
+    [True, "longest_first"], "longest_first"
+)
 _TRUNCATION |= {name: name for name in ("only_first", "only_second")}
 _ADDS = {  # items beside the ids, and the arguments that ask for them
     "offset_mapping": "return_offsets",
@@ -48,8 +57,9 @@ Parts = tuple[tuple[int, int], ...]
 class Template(NamedTuple):
     """The special tokens around a document and around a pair, and what a post-processor does to offsets.
 
-    `trims` has an item for each step that takes white space off the offsets of tokens: whether a first space was added. `types`
-    are those of the documents in windows after the first, for which the package tokenizers does not look at the template.
+    `trims` has an item for each step that takes white space off the offsets of tokens: whether a first space
+    was added. `types` are those of the documents in windows after the first, for which the package tokenizers
+    does not look at the template.
     """
 
     single: Parts = ((FIRST, 0),)
@@ -61,17 +71,22 @@ class Template(NamedTuple):
 def template_of(template: Any, special: Mapping[Any, int]) -> Template:
     """Read the argument `template`: special tokens and ``$A``, divided by white space, or a sequence of them and of ids.
 
-    Two of them are for one document and for a pair, with ``$B``; each part may be followed by its type id, as in ``$B:1``.
-    Without one for pairs, the parts after ``$A`` also follow ``$B``, both with the type id 1, as BERT has it. TypeError for
-    other things, ValueError for a word that is no special token, or where a document is not there once.
+    Two of them are for one document and for a pair, with ``$B``; each part may be followed by its type id, as
+    in ``$B:1``. Without one for pairs, the parts after ``$A`` also follow ``$B``, both with the type id 1, as
+    BERT has it. TypeError for other things, ValueError for a word that is no special token, or where a
+    document is not there once.
 
     >>> template_of("[CLS] $A [SEP]", {"[CLS]": 7, "[SEP]": 8}).single
     ((7, 0), (2147483648, 0), (8, 0))
     """
     if not isinstance(template, (str, Sequence)) or isinstance(template, (bytes, bytearray)):
-        raise TypeError(f"template: expected a str such as '[CLS] $A [SEP]', or a list of words, got {describe(template)}")
+        raise TypeError(
+            f"template: expected a str such as '[CLS] $A [SEP]', or a list of words, got {describe(template)}"
+        )
     are_two = (
-        not isinstance(template, str) and len(template) == 2 and all(isinstance(one, str) and "$A" in one for one in template)
+        not isinstance(template, str)
+        and len(template) == 2
+        and all(isinstance(one, str) and "$A" in one for one in template)
     )
     found: list[Parts] = []
     for one, documents in zip(template if are_two else [template], (["$A"], ["$A", "$B"]), strict=False):
@@ -79,7 +94,9 @@ def template_of(template: Any, special: Mapping[Any, int]) -> Template:
         for word in one.split() if isinstance(one, str) else one:
             match = _PART.fullmatch(word) if isinstance(word, str) and word not in special else None
             name, kind = (word, 0) if match is None else (match[1], int(match[2] or 0))
-            parts.append((_DOCUMENTS[name] if match and name in documents else id_of(name, special, "template"), kind))
+            parts.append(
+                (_DOCUMENTS[name] if match and name in documents else id_of(name, special, "template"), kind)
+            )
         for name in documents:
             if sum(i == _DOCUMENTS[name] for i, _ in parts) != 1:
                 raise ValueError(f"template: expected {name} once, for the document, got {quoted(one)}")
@@ -99,14 +116,17 @@ def id_of(word: Any, special: Mapping[Any, int], name: str) -> int:
     key = tuple(word) if isinstance(word, list) else word
     if not isinstance(key, (str, bytes, tuple)) or key not in special:
         known = listed(special, 8) or "none"
-        raise ValueError(f"{name}: {quoted(word)} is not a special token of this tokenizer, which has {known}")
+        raise ValueError(
+            f"{name}: {quoted(word)} is not a special token of this tokenizer, which has {known}"
+        )
     return special[key]
 
 
 class ModelInputs(dict[str, Any]):
     """Result of a call of a tokenizer: a dict, whose items are attributes too.
 
-    `input_ids`; `attention_mask`, 1 for ids and 0 for padding; with `return_offsets` `offset_mapping`. See `Tokenizer.__call__`.
+    `input_ids`; `attention_mask`, 1 for ids and 0 for padding; with `return_offsets` `offset_mapping`. See
+    `Tokenizer.__call__`.
 
     Examples
     --------
@@ -147,7 +167,9 @@ class ModelInputs(dict[str, Any]):
         """
         for name, value in self.items():
             if not hasattr(value, "to") or isinstance(value, Ragged):
-                raise TypeError(f"{name}: expected a tensor, got {describe(value)}; call the tokenizer with return_tensors='pt'")
+                raise TypeError(
+                    f"{name}: expected a tensor, got {describe(value)}; call the tokenizer with return_tensors='pt'"
+                )
             self[name] = value.to(*args, **kwargs)
         return self
 
@@ -175,16 +197,27 @@ class Shape(NamedTuple):
 
     @classmethod
     def of(
-        cls, special: Mapping[Any, int], file: Mapping[str, Any], around: Template, paired: bool, given: Mapping[str, Any]
+        cls,
+        special: Mapping[Any, int],
+        file: Mapping[str, Any],
+        around: Template,
+        paired: bool,
+        given: Mapping[str, Any],
     ) -> Shape:
-        """Read the arguments of a call by their names; `file` and `around` are defaults. TypeError or ValueError, naming one."""
+        """Read the arguments of a call by their names; `file` and `around` are defaults.
+
+        TypeError or ValueError, naming one.
+        """
         config, template = file.get("config", {}), given["template"]
         names, call = config.get("model_input_names"), config.get("call", {})
         found = {name: call.get(name) if value is None else value for name, value in given.items()}
         if given["truncation"] is True:
             found["truncation"] = call.get("truncation", True)
         padding, pad_id, max_length = (found[name] for name in ("padding", "pad_id", "max_length"))
-        strategy, pad = _one_of(found["truncation"], _TRUNCATION, "truncation"), _one_of(padding, _PADDING, "padding")
+        strategy, pad = (
+            _one_of(found["truncation"], _TRUNCATION, "truncation"),
+            _one_of(padding, _PADDING, "padding"),
+        )
         left, cuts_left = (
             _one_of(config.get(key, "right") if given[name] is None else given[name], _LEFT, name)
             for name, key in (("side", "padding_side"), ("truncation_side", "truncation_side"))
@@ -201,7 +234,13 @@ class Shape(NamedTuple):
         if strategy == "only_second" and not paired:
             raise ValueError("truncation: 'only_second' needs pairs")
         multiple = positive(found["pad_to_multiple_of"] or 1, "pad_to_multiple_of")
-        if strategy and pad is not None and given["pad_to_multiple_of"] is not None and width is not None and width % multiple:
+        if (
+            strategy
+            and pad is not None
+            and given["pad_to_multiple_of"] is not None
+            and width is not None
+            and width % multiple
+        ):
             raise ValueError(
                 f"pad_to_multiple_of: documents are cut to max_length={width}, which is not a multiple of {multiple}"
             )
@@ -215,12 +254,20 @@ class Shape(NamedTuple):
         if pad_id is None and pad is not None:
             pad_id = next((word for word in (config.get("pad_token"), *_PADS) if word in special), None)
             if pad_id is None:
-                raise ValueError(f"pad_id: expected an id or a special token: none is called {' or '.join(_PADS)}")
+                raise ValueError(
+                    f"pad_id: expected an id or a special token: none is called {' or '.join(_PADS)}"
+                )
         filler = 0 if pad_id is None else id_of(pad_id, special, "pad_id")
         fills = {"input_ids": filler, "token_type_ids": call.get("pad_type_id", 0), "special_tokens_mask": 1}
         typed = any(kind for _, kind in parts) if template is None and "post_processor" in file else paired
-        defaults = {"token_type_ids": typed, "attention_mask": True} if not names else dict.fromkeys(names, True)
-        adds = {name for name, flag in _ADDS.items() if (defaults.get(name) if given[flag] is None else given[flag])}
+        defaults = (
+            {"token_type_ids": typed, "attention_mask": True} if not names else dict.fromkeys(names, True)
+        )
+        adds = {
+            name
+            for name, flag in _ADDS.items()
+            if (defaults.get(name) if given[flag] is None else given[flag])
+        }
         stride = positive(found["stride"], "stride") if found["stride"] else 0
         return cls(
             width,
@@ -242,9 +289,15 @@ class Shape(NamedTuple):
     @property
     def room(self) -> int | None:
         """The ids of documents that truncation leaves, None if it leaves all."""
-        return None if not self.truncation or self.width is None else self.width - sum(i < FIRST for i, _ in self.parts)
+        return (
+            None
+            if not self.truncation or self.width is None
+            else self.width - sum(i < FIRST for i, _ in self.parts)
+        )
 
-    def _kept(self, a: NDArray[np.int64], b: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _kept(
+        self, a: NDArray[np.int64], b: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The lengths that are left of documents, and of the second ones of pairs, as the package tokenizers cuts them."""
         room = self.room
         if room is None or not (over := np.maximum(a + b - room, 0)).any():
@@ -254,20 +307,26 @@ class Shape(NamedTuple):
             long = np.where(short > room, short, np.maximum(short, room - short))
             halved = short + long > room
             short, long = np.where(halved, room // 2, short), np.where(halved, (room + 1) // 2, long)
-            return np.where(over > 0, np.where(a > b, long, short), a), np.where(over > 0, np.where(a > b, short, long), b)
+            return np.where(over > 0, np.where(a > b, long, short), a), np.where(
+                over > 0, np.where(a > b, short, long), b
+            )
         cut = (a if self.truncation == "only_first" else b) - over
         if ((cut <= 0) & (over > 0)).any():
             i = int(np.argmax((cut <= 0) & (over > 0)))
             raise ValueError(f"truncation: {quoted(self.truncation)}: nothing would be left of document {i}")
         return (cut, b) if self.truncation == "only_first" else (a, cut)
 
-    def _windows(self, lengths: NDArray[np.int64], kept: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _windows(
+        self, lengths: NDArray[np.int64], kept: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """How many windows of `kept` ids each document has, and their steps; one without overflow."""
         cut, step = kept < lengths, kept - self.stride
         if "overflow_to_sample_mapping" not in self.adds:
             return np.ones(lengths.size, np.int64), step
         if (cut & (kept > 0) & (step <= 0)).any():
-            raise ValueError(f"stride: expected less than the {kept[cut].min()} ids of a window, got {self.stride}")
+            raise ValueError(
+                f"stride: expected less than the {kept[cut].min()} ids of a window, got {self.stride}"
+            )
         n = 1 - (-(lengths - kept) // np.maximum(step, 1))
         return np.where(cut, np.where(kept > 0, n, 2), 1), step
 
@@ -276,7 +335,8 @@ class Shape(NamedTuple):
     ) -> tuple[NDArray[np.int64], dict[int, tuple[NDArray[Any], NDArray[Any], NDArray[Any]]]]:
         """The sample of each row; of its documents' windows the beginnings, lengths and numbers; the main row is the first.
 
-        Further windows of the document that comes first in the template each get all of the other's, then the first one does.
+        Further windows of the document that comes first in the template each get all of the other's, then the
+        first one does.
         """
         order = [i for i, _ in self.parts if i >= FIRST] or [FIRST]
         kept = dict(zip((FIRST, SECOND), self._kept(a, b), strict=True))
@@ -288,10 +348,16 @@ class Shape(NamedTuple):
         k = np.arange(sample.size) - offsets_of(n * m)[sample]
         m, inner = m[sample], ((n - 1) * m)[sample]
         later = (k > 0) & (k <= inner)
-        number = {one: np.where(later, 1 + (k - 1) // m, 0), two: np.where(later, (k - 1) % m, np.maximum(k - inner, 0))}
+        number = {
+            one: np.where(later, 1 + (k - 1) // m, 0),
+            two: np.where(later, (k - 1) % m, np.maximum(k - inner, 0)),
+        }
         rows = {}
         for of, j in number.items():
-            n_ids, size = lengths[of][sample], np.where((j > 0) & (kept[of][sample] == 0), lengths[of][sample], kept[of][sample])
+            n_ids, size = (
+                lengths[of][sample],
+                np.where((j > 0) & (kept[of][sample] == 0), lengths[of][sample], kept[of][sample]),
+            )
             passed = np.where(size < n_ids, j * found[of][1][sample], 0)
             begin = np.maximum(n_ids - passed - size, 0) if self.cuts_left else passed
             end = n_ids - passed if self.cuts_left else np.minimum(passed + size, n_ids)
@@ -309,10 +375,16 @@ class Shape(NamedTuple):
     ) -> ModelInputs:
         """Documents of ids and the spans of their tokens, and the second ones of pairs, in this form; those of a `single` one."""
         if second is None:  # as if they were empty
-            second = trusted(np.zeros(0, np.int32), np.zeros(len(first[0]) + 1, np.int64)), np.zeros((0, 2), np.int64)
+            second = (
+                trusted(np.zeros(0, np.int32), np.zeros(len(first[0]) + 1, np.int64)),
+                np.zeros((0, 2), np.int64),
+            )
         given = [(ids.compact(), spans) for ids, spans in (first, second)]
         sample, rows = self._rows(given[0][0].lengths, given[1][0].lengths)
-        starts = {of: ids._offsets[:-1][sample] + rows[of][0] for of, (ids, _) in zip((FIRST, SECOND), given, strict=True)}
+        starts = {
+            of: ids._offsets[:-1][sample] + rows[of][0]
+            for of, (ids, _) in zip((FIRST, SECOND), given, strict=True)
+        }
         starts[SECOND] += given[0][0].values.size
         sizes = {of: rows[of][1] for of in starts}
         values = np.concatenate([ids.values for ids, _ in given])
@@ -324,7 +396,9 @@ class Shape(NamedTuple):
         for i, _ in self.parts:
             lengths += sizes.get(i, 1)
         total, at = int(lengths.sum()), offsets_of(lengths)[:-1].copy()
-        flat: dict[str, NDArray[Any]] = {name: np.zeros(total, np.int32) for name in ("input_ids", "token_type_ids")}
+        flat: dict[str, NDArray[Any]] = {
+            name: np.zeros(total, np.int32) for name in ("input_ids", "token_type_ids")
+        }
         flat |= {"attention_mask": np.ones(total, np.int32), "special_tokens_mask": np.ones(total, np.int32)}
         flat["offset_mapping"] = np.zeros((total if spans is not None else 0, 2), np.int64)
         for i, kind in self.parts:
@@ -334,7 +408,9 @@ class Shape(NamedTuple):
                 continue
             places, source = places_of(at, sizes[i]), places_of(starts[i], sizes[i])
             flat["input_ids"][places] = values[source]
-            flat["token_type_ids"][places] = np.where(rows[i][2] > 0, self.types[i - FIRST], kind).repeat(sizes[i])
+            flat["token_type_ids"][places] = np.where(rows[i][2] > 0, self.types[i - FIRST], kind).repeat(
+                sizes[i]
+            )
             flat["special_tokens_mask"][places] = 0
             if spans is not None:
                 leads = np.isin(places, at)
@@ -343,7 +419,12 @@ class Shape(NamedTuple):
         width = self._width(lengths)
         names = [name for name in flat if name == "input_ids" or name in self.adds]
         single = single and "overflow_to_sample_mapping" not in self.adds
-        found = ModelInputs({name: self._formed(flat[name], lengths, width, self.fills.get(name, 0), single) for name in names})
+        found = ModelInputs(
+            {
+                name: self._formed(flat[name], lengths, width, self.fills.get(name, 0), single)
+                for name in names
+            }
+        )
         if "overflow_to_sample_mapping" in self.adds:
             found["overflow_to_sample_mapping"] = sample
         return found
@@ -370,7 +451,9 @@ class Shape(NamedTuple):
             longest = self.length
         return -(-longest // self.multiple) * self.multiple
 
-    def _formed(self, flat: NDArray[Any], lengths: NDArray[np.int64], width: int | None, fill: int, single: bool) -> Any:
+    def _formed(
+        self, flat: NDArray[Any], lengths: NDArray[np.int64], width: int | None, fill: int, single: bool
+    ) -> Any:
         """One item of all documents: a matrix, a tensor, or a list of arrays."""
         if width is None:
             if single:
@@ -382,7 +465,11 @@ class Shape(NamedTuple):
         if self.tensors is None:
             return matrix[0] if single else matrix
         matrix = matrix.astype(np.int64, copy=False)
-        return matrix if self.tensors == "np" else require("torch", "return_tensors='pt'", "torch").from_numpy(matrix)
+        return (
+            matrix
+            if self.tensors == "np"
+            else require("torch", "return_tensors='pt'", "torch").from_numpy(matrix)
+        )
 
 
 def _spaces(
@@ -400,25 +487,35 @@ def _spaces(
     found = np.array([spaces_of(str(name_of(i))) for i in used.tolist()], np.int64).reshape(-1, 2)[which]
     shown, words, change = segmenter.shown, segmenter.special, segmenter.normalizer
     rows = [] if words is None else zip(words.ids.tolist(), words.flags.tolist(), words.words, strict=True)
-    taking = {i: (mask, str(shown.get(i, word))) for i, mask, word in rows if mask & (LSTRIP | RSTRIP) or i in shown}
+    taking = {
+        i: (mask, str(shown.get(i, word))) for i, mask, word in rows if mask & (LSTRIP | RSTRIP) or i in shown
+    }
     at = np.flatnonzero(np.isin(ids.values, [*taking])).tolist() if taking else []
-    given = read_documents([docs] if isinstance(docs, str) else docs, None, segmenter.encoding) if at else None
+    given = (
+        read_documents([docs] if isinstance(docs, str) else docs, None, segmenter.encoding) if at else None
+    )
     last, text = -1, ""
     for i in at:
         assert given is not None  # it is read where there are such words
         document = int(np.searchsorted(ids._offsets, i, side="right")) - 1
         if document != last:
-            last, text = document, text_in(given.values[given.offsets[document] : given.offsets[document + 1]])
+            last, text = (
+                document,
+                text_in(given.values[given.offsets[document] : given.offsets[document + 1]]),
+            )
         mask, word = taking[int(ids.values[i])]
         part = text[spans[i, 0] : spans[i, 1]]
         part = change.restore(change.apply(part)) if change is not None and mask & NORMALIZED else part
         left, right = spaces if mask & LSTRIP else "", spaces if mask & RSTRIP else ""
-        if part.lstrip(left).rstrip(right) == word.lstrip(left).rstrip(right):  # else a token of the model with this id
+        # else a token of the model with this id
+        if part.lstrip(left).rstrip(right) == word.lstrip(left).rstrip(right):
             found[i] = spaces_of(part)
     return found
 
 
-def _trimmed(spans: NDArray[np.int64], leads: NDArray[np.bool_], trims: tuple[bool, ...]) -> NDArray[np.int64]:
+def _trimmed(
+    spans: NDArray[np.int64], leads: NDArray[np.bool_], trims: tuple[bool, ...]
+) -> NDArray[np.int64]:
     """The spans of tokens without white space at their ends; `leads`: which tokens are the first of a row.
 
     `spans` int64[n, 4]: begin, end, and the white space at both; without `trims` int64[n, 2].
@@ -439,7 +536,8 @@ def is_one(docs: Any) -> bool:
     if not hasattr(type(docs), "__array__") or getattr(docs, "ndim", None) != 1:
         return False
     found = np.asarray(docs)
-    return found.dtype.kind in "iu" or (found.size == 0 and found.dtype.kind == "f")  # which an empty list becomes
+    # which an empty list becomes
+    return found.dtype.kind in "iu" or (found.size == 0 and found.dtype.kind == "f")
 
 
 def _one_of(value: Any, choices: dict[Any, Any], name: str) -> Any:

@@ -105,8 +105,8 @@ def n_best_paths(
 ) -> NBest:
     """The `n` best paths by tf-idf of every document of alphabet ids; `beam` tails are kept at a position, `n` or more.
 
-    `by_bag`: one path of those with the same tokens is enough. `prices` float64[V]: what a token adds at most to the order of
-    tails; None for their weight. ValueError if a document is too long for so many paths.
+    `by_bag`: one path of those with the same tokens is enough. `prices` float64[V]: what a token adds at most
+    to the order of tails; None for their weight. ValueError if a document is too long for so many paths.
 
     >>> from ubpe_numba.vocabulary.vocabulary import Vocabulary
     >>> encoder = PathEncoder(Vocabulary.from_merges(2, [[0, 1]], [1.0]))
@@ -118,7 +118,9 @@ def n_best_paths(
     longest = longest_of(offsets)
     if (nodes := (longest + 1) * beam) > _MAX_NODES:
         name = "n" if beam == n else "beam"
-        raise ValueError(f"{name}: {beam} paths of {longest} symbols need {nodes} tails; at most {_MAX_NODES} are possible")
+        raise ValueError(
+            f"{name}: {beam} paths of {longest} symbols need {nodes} tails; at most {_MAX_NODES} are possible"
+        )
     ring = 1 << (min(encoder.longest, longest) + 1).bit_length()
     most_added = np.full(encoder.values.size, np.inf) if prices is None else prices
     kernel: Any = kernels.n_best_paths
@@ -133,7 +135,11 @@ def n_best_paths(
             np.empty(longest, np.int32),
         )  # fmt: skip
         size, most_nodes = max(_FIRST_NODES, 16 * beam), (longest + 1) * beam + 1
-        bounds, weights, out_offsets = np.zeros(d + 1, np.int64), np.empty(n * d), np.zeros(n * d + 1, np.int64)
+        bounds, weights, out_offsets = (
+            np.zeros(d + 1, np.int64),
+            np.empty(n * d),
+            np.zeros(n * d + 1, np.int64),
+        )
         out = np.empty(min(n * total, max(_FIRST_IDS, n * longest)), np.int32)
         progress, status, ids = np.zeros(1, kernels.PROGRESS), kernels.NO_NODES, 0
         while status != kernels.DONE:
@@ -161,8 +167,8 @@ def n_best_paths(
 def k_best(encoder: PathEncoder, document: np.ndarray, objective: str, k: int) -> tuple[Ragged, np.ndarray]:
     """The k best paths of one document int32[n] by ``"shortest"`` or ``"additive"``, best first; exact.
 
-    Fewer if there are no more. And float64[found], the value of each: the sum of weights, or, for the fewest tokens, minus their
-    number. ValueError if there would be too many tails.
+    Fewer if there are no more. And float64[found], the value of each: the sum of weights, or, for the fewest
+    tokens, minus their number. ValueError if there would be too many tails.
 
     >>> from ubpe_numba.vocabulary.vocabulary import Vocabulary
     >>> encoder = PathEncoder(Vocabulary.from_merges(2, [[0, 1]]))
@@ -172,7 +178,9 @@ def k_best(encoder: PathEncoder, document: np.ndarray, objective: str, k: int) -
     """
     nodes = (document.size + 1) * k
     if nodes > _MAX_NODES:
-        raise ValueError(f"n: {k} paths of {document.size} symbols need {nodes} tails; at most {_MAX_NODES} are possible")
+        raise ValueError(
+            f"n: {k} paths of {document.size} symbols need {nodes} tails; at most {_MAX_NODES} are possible"
+        )
     ring = encoder.ring
     sums, n_tokens = np.empty((ring, k), additive.COST), np.empty(k, np.int64)
     parent, token = np.empty(nodes, np.int32), np.empty(nodes, np.int32)

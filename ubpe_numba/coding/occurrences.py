@@ -2,10 +2,10 @@
 
 Layout of the index, for the documents of ids [2, 0], [2, 1] and three tokens:
 
-    ids        2   0 | 2   1        flat, documents side by side
-    places     1   3   0   2        indices of ids, grouped by token: token 0 at 1, token 1 at 3, token 2 at 0 and 2
-    starts     3   3   0   0        where each starts in its document, if token 2 has three symbols
-    bounds     0   1   2        4   the group of token t is places[bounds[t] : bounds[t + 1]]
+    ids        2   0 | 2   1        flat, documents side by side places     1   3   0   2        indices of
+    ids, grouped by token: token 0 at 1, token 1 at 3, token 2 at 0 and 2 starts     3   3   0   0
+    where each starts in its document, if token 2 has three symbols bounds     0   1   2        4   the group
+    of token t is places[bounds[t] : bounds[t + 1]]
 """
 
 from __future__ import annotations
@@ -58,14 +58,16 @@ class Usage(NamedTuple):
         return np.flatnonzero(absent if self.gaps is None else absent & ~self.gaps)
 
     def __repr__(self) -> str:
-        total = int(self.counts.sum())
-        return (
-            f"Usage({total} tokens of {self.counts.size} ids, {self.unused.size} of them unused, in {self.n_documents} documents)"
-        )
+        total, unused = int(self.counts.sum()), self.unused.size
+        return f"Usage({total} tokens of {self.counts.size} ids, {unused} of them unused, in {self.n_documents} documents)"
 
 
 def usage_of(
-    encoded: Ragged, size: int, n_copies: np.ndarray | None = None, n_threads: int | None = 1, gaps: np.ndarray | None = None
+    encoded: Ragged,
+    size: int,
+    n_copies: np.ndarray | None = None,
+    n_threads: int | None = 1,
+    gaps: np.ndarray | None = None,
 ) -> Usage:
     """Count the tokens of encoded documents, of `size` ids; others are passed over.
 
@@ -81,7 +83,9 @@ def usage_of(
         return found
 
     total = int(offsets[-1] - offsets[0])
-    found = np.sum(thread_pool.run(chunk, thread_pool.chunks_of(offsets, n_threads, 1), n_threads, total), axis=0)
+    found = np.sum(
+        thread_pool.run(chunk, thread_pool.chunks_of(offsets, n_threads, 1), n_threads, total), axis=0
+    )
     return Usage(found[0], found[1], int(copies.sum()), gaps)
 
 
@@ -110,7 +114,8 @@ class Spans(NamedTuple):
     ids : int32[n]
         The token.
     starts : int64[n]
-        The position of its first symbol in its document (integers, code points, or bytes if text is encoded as UTF-8).
+        The position of its first symbol in its document (integers, code points, or bytes if text is encoded
+        as UTF-8).
     lengths : int64[n]
         How many symbols of the document it covers.
     documents : int64[n]
@@ -133,8 +138,9 @@ class Spans(NamedTuple):
 def spans_of(ids: Ragged, starts: Ragged, sizes: NDArray[np.int64], ends: NDArray[np.int64] | None) -> Spans:
     """The spans of encoded documents, of their `starts` and of `sizes` int64[V], the symbols of each token.
 
-    `ends` int64[d]: the lengths of the documents, where tokens may cover another number of symbols than they have: each then ends
-    where the next one starts, and the last with the document. None where they cover their own symbols.
+    `ends` int64[d]: the lengths of the documents, where tokens may cover another number of symbols than they
+    have: each then ends where the next one starts, and the last with the document. None where they cover
+    their own symbols.
 
     >>> ids, starts = Ragged.from_lists([[1, 0], [1]]), Ragged.from_lists([[0, 3], [0]])
     >>> spans_of(ids, starts, np.array([1, 2]), np.array([4, 2])).lengths.tolist()
@@ -218,7 +224,9 @@ class TokenIndex:
         self._offsets, self._bounds = whole._offsets, offsets_of(self.counts)
         self._places, self._starts = np.empty((2, whole.values.size), np.int64)
         begins = self._bounds[:-1].copy()
-        list_places(writable(whole.values), whole._offsets, writable(sizes), begins, self._places, self._starts)
+        list_places(
+            writable(whole.values), whole._offsets, writable(sizes), begins, self._places, self._starts
+        )
 
     def __len__(self) -> int:
         """The number V of tokens."""
@@ -230,7 +238,8 @@ class TokenIndex:
         group = slice(self._bounds[t], self._bounds[t + 1])
         at = self._places[group]
         documents = np.searchsorted(self._offsets, at, side="right") - 1
-        return Occurrences(documents, at - self._offsets[documents], self._starts[group].copy())  # may be written to
+        # may be written to
+        return Occurrences(documents, at - self._offsets[documents], self._starts[group].copy())
 
     def __iter__(self) -> Iterator[Occurrences]:
         return (self[token] for token in range(len(self)))

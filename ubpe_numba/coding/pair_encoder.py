@@ -51,7 +51,17 @@ class ByHeap(NamedTuple):
         """The kernel and its arguments."""
         links, heap = np.empty((5, longest), np.int32), np.empty(3 * longest, np.int64)
         seed = np.uint64(self.seed)
-        return merge_by_heap, (first, self.merges, self.one_by_one, self.dropout, seed, links, heap, out, out_offsets)
+        return merge_by_heap, (
+            first,
+            self.merges,
+            self.one_by_one,
+            self.dropout,
+            seed,
+            links,
+            heap,
+            out,
+            out_offsets,
+        )
 
     def header(self) -> Header:
         """One by one and without draws."""
@@ -79,18 +89,21 @@ class ByPass(NamedTuple):
 class PairEncoder:
     """Encoding by substitution of pairs, in order of rank or, with `batch`, by the articles' batch rule.
 
-    In order of creation and by rank there is a `linear` search without any merging (kernels/linear_bpe.py). With `one_by_one`
-    ranks out of order count after every single merge (kernels/merge_by_heap.py); otherwise all places of a pair are merged first
-    (kernels/merge_by_pass.py, which explains `merges` and `conflicts`). `lengths` int64[V]: symbols of every token. Tables are
-    only read once they are built: threads may share an encoder. `mirror` int32[V], of tokens, or None: the pair of a token
-    whose mirror is smaller is merged from the ends of runs.
+    In order of creation and by rank there is a `linear` search without any merging (kernels/linear_bpe.py).
+    With `one_by_one` ranks out of order count after every single merge (kernels/merge_by_heap.py); otherwise
+    all places of a pair are merged first (kernels/merge_by_pass.py, which explains `merges` and `conflicts`).
+    `lengths` int64[V]: symbols of every token. Tables are only read once they are built: threads may share an
+    encoder. `mirror` int32[V], of tokens, or None: the pair of a token whose mirror is smaller is merged from
+    the ends of runs.
 
     >>> encoder = PairEncoder(Vocabulary.from_merges(2, [[0, 1], [2, 0]]), batch=False)
     >>> encoder.encode(Ragged.from_lists([[0, 1, 0], [1, 0]]), None).to_lists()
     [[3], [1, 0]]
     """
 
-    def __init__(self, vocabulary: Vocabulary, batch: bool, one_by_one: bool = False, mirror: np.ndarray | None = None) -> None:
+    def __init__(
+        self, vocabulary: Vocabulary, batch: bool, one_by_one: bool = False, mirror: np.ndarray | None = None
+    ) -> None:
         assert vocabulary.merges is not None  # the caller has checked that
         self.vocabulary, self.batch, self.lengths = vocabulary, batch, np.diff(vocabulary.offsets)
         self.linear = vocabulary.in_order_of_creation and not batch
@@ -131,7 +144,8 @@ class PairEncoder:
     @cached_property
     def endings(self) -> tuple[Any, ...]:
         """EDGE and STATE of the tokens that encode to themselves, from their last symbols on, and symbols of the longest."""
-        from ubpe_numba.runtime.tables.automaton import automaton_of  # here only: documents of integers need it not
+        # here only: documents of integers need it not
+        from ubpe_numba.runtime.tables.automaton import automaton_of
 
         vocabulary, prefixes = self.vocabulary, self.tables[5]
         stable = np.flatnonzero((prefixes >= 0) | (np.arange(prefixes.size) < vocabulary.n_alphabet))
@@ -143,7 +157,10 @@ class PairEncoder:
         return edges, states, longest
 
     def encode(self, documents: Ragged, n_threads: int | None) -> Ragged:
-        """Encode documents of alphabet ids; the same for any number of threads. Giant ones go in blocks where that is exact."""
+        """Encode documents of alphabet ids; the same for any number of threads.
+
+        Giant ones go in blocks where that is exact.
+        """
         if not self.linear or (blocks := run.blocks_of(documents._offsets, n_threads)) is None:
             return run.over_documents(self.encoder().call, documents, n_threads)
         from ubpe_numba.coding.join import join  # here only: few documents are so long
@@ -158,7 +175,8 @@ class PairEncoder:
     def encode_dropout(self, documents: Ragged, dropout: float, seed: int, n_threads: int | None) -> Ragged:
         """Encode by rank, leaving out each occurrence of a merge with the probability `dropout`.
 
-        `seed`, in 0..2**64 - 1, and the number of a document decide what is left out, whatever the number of threads.
+        `seed`, in 0..2**64 - 1, and the number of a document decide what is left out, whatever the number of
+        threads.
         """
         merges = self.tables[:4] if self.linear else self.merges
         return run.over_documents(ByHeap(merges, self.one_by_one, dropout, seed).call, documents, n_threads)
@@ -167,7 +185,9 @@ class PairEncoder:
         """The record of the rule, whatever the number of symbols."""
         if self.linear:
             return ByRank(self.tables, self._backward)
-        return ByHeap(self.merges, True) if self.one_by_one else ByPass(self.merges, self.conflicts, self.batch)
+        return (
+            ByHeap(self.merges, True) if self.one_by_one else ByPass(self.merges, self.conflicts, self.batch)
+        )
 
 
 def _buckets(m: int) -> np.ndarray:

@@ -1,11 +1,12 @@
 r"""Parts of long documents whose ids are those in the whole: for counts in bounded memory, and for documents cut to n ids.
 
-By rank and by sums of weights, a run of neighbouring tokens is the encoding of what it covers (kernels/linear_bpe.py; a cheaper
-path of a part would make the whole cheaper, and ties are decided token by token). Let L be the symbols of the longest token. Of
-the last L places of a prefix one is a boundary of the whole, so where the encodings up to each of them begin with the same n ids,
-the whole does; with the suffixes that begin at the first L places it ends with the same n. A special token is a token like any
-other. With merges in order of creation, and where a pattern with a kernel cuts text, an `EncoderStream` gives the ids of a prefix
-that are certain. Certain splits of a text, whatever precedes them, are found by looks::
+By rank and by sums of weights, a run of neighbouring tokens is the encoding of what it covers
+(kernels/linear_bpe.py; a cheaper path of a part would make the whole cheaper, and ties are decided token by
+token). Let L be the symbols of the longest token. Of the last L places of a prefix one is a boundary of the
+whole, so where the encodings up to each of them begin with the same n ids, the whole does; with the suffixes
+that begin at the first L places it ends with the same n. A special token is a token like any other. With
+merges in order of creation, and where a pattern with a kernel cuts text, an `EncoderStream` gives the ids of
+a prefix that are certain. Certain splits of a text, whatever precedes them, are found by looks::
 
     "... ends here\nThen ..."          after a newline between a character of ASCII and a letter
     "... the cat ..."                  before a space between letters
@@ -35,7 +36,8 @@ from ubpe_numba.vocabulary.unknown import choice_of
 
 GROUP = BATCH  # symbols that are counted at a time
 DOCUMENTS = 1 << 16  # of a list
-LONG = 1 << 17  # symbols of a document from which on a part of it is looked for: those of shorter ones are encoded as fast
+# symbols of a document from which on a part of it is looked for: those of shorter ones are encoded as fast
+LONG = 1 << 17
 _FIRST = 1 << 10  # symbols of the first part, and so many more for each id
 _PER_ID = 8
 _SHARE = 4  # of a document, what is read at most before the whole is
@@ -47,10 +49,13 @@ _SLICED = (str, bytes, list, tuple, np.ndarray)
 Encode = Callable[..., Any]  # `encode_batch` of a tokenizer
 
 
-# ------------------------------------------------------------------------------------------------------------------ counts
+# ------------------------------------------------------------------------------------------------------------------
+# counts
 
 
-def count(plan: Plan | None, encode: Encode, docs: Any, offsets: Any, options: Mapping[str, Any]) -> NDArray[np.int64]:
+def count(
+    plan: Plan | None, encode: Encode, docs: Any, offsets: Any, options: Mapping[str, Any]
+) -> NDArray[np.int64]:
     """The number of ids of each document, counted a group at a time; `encode`, an `encode_batch`, is by `plan`, if it has one.
 
     What it raises for all documents is raised here, whichever group they are in: the whole is encoded then.
@@ -82,11 +87,19 @@ def _count_parts(
     """The counts, group by group; None for documents in a form without slices, or of several types."""
     if plan is not None and plan.model.alphabet.names is not None:  # a column may be one document or many
         return None
-    if offsets is None and plan is not None and (isinstance(docs, (str, bytes)) or getattr(docs, "ndim", 0) == 1):
+    if (
+        offsets is None
+        and plan is not None
+        and (isinstance(docs, (str, bytes)) or getattr(docs, "ndim", 0) == 1)
+    ):
         docs = [docs]
     elif isinstance(docs, Ragged) and offsets is None:
         docs, offsets = docs.values[docs._offsets[0] : docs._offsets[-1]], docs._offsets - docs._offsets[0]
-    if isinstance(docs, (bytes, np.ndarray)) and isinstance(offsets, np.ndarray) and offsets.dtype == np.int64:
+    if (
+        isinstance(docs, (bytes, np.ndarray))
+        and isinstance(offsets, np.ndarray)
+        and offsets.dtype == np.int64
+    ):
         check_cuts(offsets, len(docs))
         return _count_flat(plan, encode, docs, offsets, options)
     if offsets is not None or type(docs) not in (list, tuple):
@@ -99,7 +112,9 @@ def _count_parts(
         if sum(map(len, some)) <= GROUP:  # one short document takes half as long so
             counts.append(encode(some, **options).lengths)
         else:
-            counts.append(_count_flat(plan, encode, some, offsets_of(np.fromiter(map(len, some), np.int64)), options))
+            counts.append(
+                _count_flat(plan, encode, some, offsets_of(np.fromiter(map(len, some), np.int64)), options)
+            )
     return np.concatenate(counts) if counts else None
 
 
@@ -130,19 +145,31 @@ def _count_flat(
 def _stream(plan: Plan, doc: Any, options: Mapping[str, Any]) -> EncoderStream | None:
     """A stream for the parts of a document; None if nothing is certain before the end of a text is known."""
     said = options.get("unknown")
-    unknown = choice_of(plan.unknown if said is None else said, plan.model.alphabet, plan.model.segmenter.special)
-    if plan.final is not None and plan.tables.is_plain and isinstance(doc, _SLICED) and not isinstance(unknown, tuple):
+    unknown = choice_of(
+        plan.unknown if said is None else said, plan.model.alphabet, plan.model.segmenter.special
+    )
+    if (
+        plan.final is not None
+        and plan.tables.is_plain
+        and isinstance(doc, _SLICED)
+        and not isinstance(unknown, tuple)
+    ):
         return EncoderStream(plan, None, unknown)
     if not _is_text(plan, doc):
         return None
     special = options.get("allowed_special", "none"), options.get("disallowed_special", "all")
-    return EncoderStream(plan, None, unknown, partial(plan.one, return_offsets=False, options=options), special)
+    return EncoderStream(
+        plan, None, unknown, partial(plan.one, return_offsets=False, options=options), special
+    )
 
 
-# -------------------------------------------------------------------------------------------------------------- truncation
+# --------------------------------------------------------------------------------------------------------------
+# truncation
 
 
-def shortened(plan: Plan, encode: Encode, docs: Any, single: bool, n: int, left: bool, options: Mapping[str, Any]) -> Any:
+def shortened(
+    plan: Plan, encode: Encode, docs: Any, single: bool, n: int, left: bool, options: Mapping[str, Any]
+) -> Any:
     """Documents, or the `single` one, of which long ones are replaced by parts with the same first n ids, or with `left` last n.
 
     Long documents of other forms, and where no part is exact, or known to be, stay as they are.
@@ -152,7 +179,9 @@ def shortened(plan: Plan, encode: Encode, docs: Any, single: bool, n: int, left:
     if len(types) != 1 or not types.issubset(_SLICED):
         return docs
     try:
-        parts = [doc if len(doc) < LONG else _part(plan, encode, doc, max(n, 1), left, options) for doc in given]
+        parts = [
+            doc if len(doc) < LONG else _part(plan, encode, doc, max(n, 1), left, options) for doc in given
+        ]
     except (TypeError, ValueError):  # the whole is encoded then, and has the message
         return docs
     return parts[0] if single else parts
@@ -197,7 +226,8 @@ def _part(plan: Plan, encode: Encode, doc: Any, n: int, left: bool, options: Map
     return doc
 
 
-# ------------------------------------------------------------------------------------------------------------ places in text
+# ------------------------------------------------------------------------------------------------------------
+# places in text
 
 
 def _is_text(plan: Plan, doc: Any) -> bool:

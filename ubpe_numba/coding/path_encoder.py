@@ -20,17 +20,17 @@ if TYPE_CHECKING:
 _MOST_FOLLOWING = 1 << 21  # states that follow: 8 MB, beyond which their list is no faster
 
 
-#: Tables of the automaton (runtime/tables/automaton.py): edges EDGE[capacity], states STATE[n], listed LISTED[n + 1], the list of
-#: tokens and the row of each state; owners int32[n_rows], of the rows; rows int32[n_rows * n_alphabet], states that follow, or
-#: empty; matches MATCH[m], the lists.
+#: Tables of the automaton (runtime/tables/automaton.py): edges EDGE[capacity], states STATE[n], listed
+#: LISTED[n + 1], the list of tokens and the row of each state; owners int32[n_rows], of the rows; rows
+#: int32[n_rows * n_alphabet], states that follow, or empty; matches MATCH[m], the lists.
 MatchTables = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 
 class Matcher:
     """The tokens of a vocabulary that start at each position, read from the end.
 
-    `mirrored`: those that end there, read from the beginning. `edges`, `states`: the automaton; `longest`: symbols of the longest
-    token. Threads may share one.
+    `mirrored`: those that end there, read from the beginning. `edges`, `states`: the automaton; `longest`:
+    symbols of the longest token. Threads may share one.
 
     >>> matcher = Matcher(Vocabulary.from_merges(2, [[0, 1]]))
     >>> matcher.tables(0)[-1]["token"].tolist()
@@ -40,9 +40,14 @@ class Matcher:
     def __init__(self, vocabulary: Vocabulary, mirrored: bool = False) -> None:
         arena, lengths = writable(vocabulary.arena), np.diff(vocabulary.offsets)
         if mirrored:
-            arena = arena[np.repeat(vocabulary.offsets[:-1] + vocabulary.offsets[1:] - 1, lengths) - np.arange(arena.size)]
+            arena = arena[
+                np.repeat(vocabulary.offsets[:-1] + vocabulary.offsets[1:] - 1, lengths)
+                - np.arange(arena.size)
+            ]
         self._n_alphabet, self._size = vocabulary.n_alphabet, arena.size
-        self.edges, self.states, self._order, self.longest = automaton.automaton_of(self._n_alphabet, arena, lengths)
+        self.edges, self.states, self._order, self.longest = automaton.automaton_of(
+            self._n_alphabet, arena, lengths
+        )
         self._read = 0
         self._following: tuple[np.ndarray, np.ndarray] | None = None
         self._lists: Any = None
@@ -50,12 +55,16 @@ class Matcher:
     def tables(self, n_symbols: int) -> MatchTables:
         """The tables for `n_symbols` more symbols: the states that follow are listed once many were read."""
         if self._lists is None:
-            self._lists = automaton.lists_of(self._n_alphabet, self.edges, self.states, self._order, self._size)
+            self._lists = automaton.lists_of(
+                self._n_alphabet, self.edges, self.states, self._order, self._size
+            )
         listed, owners, matches = self._lists
         if self._following is None and (size := owners.size * self._n_alphabet) <= _MOST_FOLLOWING:
             self._read += n_symbols
             if 2 * self._read >= size:
-                self._following = automaton.rows_of(self._n_alphabet, self.edges, self.states, self._order, listed, owners)
+                self._following = automaton.rows_of(
+                    self._n_alphabet, self.edges, self.states, self._order, listed, owners
+                )
         placed, rows = self._following or (listed, np.empty(0, np.int32))
         return self.edges, self.states, placed, owners, rows, matches
 
@@ -103,7 +112,9 @@ class Forward(NamedTuple):
 
     def header(self) -> Header:
         """The header; `most` is 1 where sums are float32."""
-        return Header("by_forward", (*self.matches, self.scores), self.ring, int(self.single), 16 * self.ring, 4)
+        return Header(
+            "by_forward", (*self.matches, self.scores), self.ring, int(self.single), 16 * self.ring, 4
+        )
 
 
 class Cheapest(NamedTuple):
@@ -123,7 +134,16 @@ class Cheapest(NamedTuple):
             return viterbi.packed_paths, (*self.matches, self.packed, sums, tree, out, out_offsets)
         costs, kept = np.empty((self.ring, 1), k_best.COST), np.zeros(self.ring, np.int64)
         heads, trees = np.empty((2, self.longest + 1), np.int64), np.empty((2, longest + 1), np.int32)
-        return k_best.cheapest_paths, (*self.matches[:2], self.costs, costs, kept, heads, *trees, out, out_offsets)
+        return k_best.cheapest_paths, (
+            *self.matches[:2],
+            self.costs,
+            costs,
+            kept,
+            heads,
+            *trees,
+            out,
+            out_offsets,
+        )
 
     def header(self) -> Header:
         """Both costs."""
@@ -132,22 +152,27 @@ class Cheapest(NamedTuple):
 
 
 class PathEncoder:
-    """Encoding by the best path. Tables are built once and only read afterwards: threads may share an encoder.
+    """Encoding by the best path.
+
+    Tables are built once and only read afterwards: threads may share an encoder.
 
     Where there are `frames`, it is one of their vocabulary, for documents that they have marked.
 
-    `weights` float64[V]: those of tokens by the objective ``"additive"``, None for the idf, kept as `added`; `scaled_idf`,
-    `logs`: as in kernels/best_path.py; `values` float64[V]: idf in whole numbers of fixed point; `weighs`: whether any token has
-    an idf; `costs`: by objective float64[2 * V], two numbers a token (kernels/viterbi.py); `ring`: a power of two above `longest`
-    + 1, the tails within reach; `marks` int64[V]: a random odd number for every token, the same everywhere, by splitmix64 (G.
-    Steele, D. Lea, C. Flood, 2014).
+    `weights` float64[V]: those of tokens by the objective ``"additive"``, None for the idf, kept as `added`;
+    `scaled_idf`, `logs`: as in kernels/best_path.py; `values` float64[V]: idf in whole numbers of fixed
+    point; `weighs`: whether any token has an idf; `costs`: by objective float64[2 * V], two numbers a token
+    (kernels/viterbi.py); `ring`: a power of two above `longest` + 1, the tails within reach; `marks`
+    int64[V]: a random odd number for every token, the same everywhere, by splitmix64 (G. Steele, D. Lea, C.
+    Flood, 2014).
 
     >>> encoder = PathEncoder(Vocabulary.from_merges(2, [[0, 1], [2, 0]], [1.0, 0.25]))
     >>> encoder.encode(Ragged.from_lists([[0, 1, 0, 1]]), "tfidf", None).to_lists()
     [[2, 2]]
     """
 
-    def __init__(self, vocabulary: Vocabulary, weights: np.ndarray | None = None, frames: Frames | None = None) -> None:
+    def __init__(
+        self, vocabulary: Vocabulary, weights: np.ndarray | None = None, frames: Frames | None = None
+    ) -> None:
         if frames is not None:
             vocabulary, weights = frames.vocabulary, None if weights is None else weights[frames.of]
         self.vocabulary = vocabulary
@@ -177,11 +202,13 @@ class PathEncoder:
     def encode(self, documents: Ragged, objective: str, n_threads: int | None) -> Ragged:
         """Encode documents of alphabet ids; the same for any number of threads.
 
-        By ``"tfidf"``; ``"shortest"``: fewest tokens, then the larger sum of idf; ``"additive"``: the largest sum of weights;
-        ``"longest"``: no best path, the longest token first;
-        ``"sentencepiece"`` and ``"tokenizers"``: that from the beginning, as these have it (kernels/viterbi.py).
+        By ``"tfidf"``; ``"shortest"``: fewest tokens, then the larger sum of idf; ``"additive"``: the largest
+        sum of weights; ``"longest"``: no best path, the longest token first; ``"sentencepiece"`` and
+        ``"tokenizers"``: that from the beginning, as these have it (kernels/viterbi.py).
         """
-        call = self._longest if objective == "longest" else self.encoder(objective, documents.values.size).call
+        call = (
+            self._longest if objective == "longest" else self.encoder(objective, documents.values.size).call
+        )
         return over_documents(call, documents, n_threads)
 
     def weigh(self, paths: Ragged, objective: str) -> np.ndarray:
@@ -204,7 +231,8 @@ class PathEncoder:
     def encoder(self, objective: str, n_symbols: int = 0) -> Encoder:
         """The record of an objective, for `n_symbols` more symbols; ``"longest"`` has none."""
         if objective in ("sentencepiece", "tokenizers"):
-            if self._ends is None:  # the tokens that end at each position, and their scores, exact and rounded
+            # the tokens that end at each position, and their scores, exact and rounded
+            if self._ends is None:
                 matcher = Matcher(self.vocabulary, mirrored=True)
                 scores = self.added.astype(np.float64)[matcher.tables(0)[-1]["token"]]
                 self._ends = matcher, scores, scores.astype(np.float32).astype(np.float64)

@@ -20,11 +20,14 @@ from ubpe_numba.vocabulary.alphabet import Alphabet
 UNITS = ("characters", "bytes")  # what positions in text may count, whatever a model counts
 
 
-#: Where each of n tokens begins and ends, int64[2, n]: positions in the documents, or in all of them together.
+#: Where each of n tokens begins and ends, int64[2, n]: positions in the documents, or in all of them
+#: together.
 Places = NDArray[np.int64]
 
 
-def places_of_tokens(encoded: Ragged, given: Documents, lengths: np.ndarray, alphabet: Alphabet | None) -> Places:
+def places_of_tokens(
+    encoded: Ragged, given: Documents, lengths: np.ndarray, alphabet: Alphabet | None
+) -> Places:
     """Positions of tokens, counted from the beginning of their document; `lengths` int64[V], symbols of each id.
 
     `alphabet`: the one whose unknown symbols were left out; None if all symbols are in tokens.
@@ -47,8 +50,8 @@ def places_of_tokens(encoded: Ragged, given: Documents, lengths: np.ndarray, alp
 def traced_places(sizes: np.ndarray, origins: np.ndarray, given: Documents, by_characters: bool) -> Places:
     """Positions of tokens in all documents, one after the other, whose symbols come from the places `origins`.
 
-    `sizes` int64[n]: symbols of each token. `by_characters`: the bytes of a character all come from its first byte, as where
-    text is rewritten, and a token ends after the whole character.
+    `sizes` int64[n]: symbols of each token. `by_characters`: the bytes of a character all come from its first
+    byte, as where text is rewritten, and a token ends after the whole character.
 
     >>> text = Documents(np.frombuffer("éa".encode(), np.uint8), np.array([0, 3]), "bytes")
     >>> traced_places(np.array([1, 1]), np.array([0, 2]), text, True)
@@ -80,9 +83,12 @@ def place_in(offsets: NDArray[np.int64], at: Any) -> tuple[int, int]:
 
 
 def in_units(places: Places, offsets: np.ndarray, given: Documents, units: str) -> Places:
-    """Places in documents, counted in `units`; `offsets` int64[d + 1] of the tokens of each document. O(symbols).
+    """Places in documents, counted in `units`; `offsets` int64[d + 1] of the tokens of each document.
 
-    A token with a part of a character covers the whole of it. Of bytes that are no UTF-8 those count that begin a character.
+    O(symbols).
+
+    A token with a part of a character covers the whole of it. Of bytes that are no UTF-8 those count that
+    begin a character.
 
     >>> text = Documents(np.frombuffer("né".encode(), np.uint8), np.array([0, 3]), "bytes")
     >>> in_units(np.array([[0, 1, 2], [1, 2, 3]]), np.array([0, 3]), text, "characters")
@@ -101,6 +107,7 @@ def in_units(places: Places, offsets: np.ndarray, given: Documents, units: str) 
         return np.asarray(before[places + shift] - base)
     begun = offsets_of((values & 0xC0) != 0x80)  # characters that begin before each byte, and before the end
     base = np.repeat(begun[begins], np.diff(offsets))
-    # the character of the first byte is the last that has begun with it; that of the last byte likewise, and one more
+    # the character of the first byte is the last that has begun with it; that of the last byte likewise, and
+    # one more
     starts = np.maximum(begun[np.minimum(places[0] + shift + 1, values.size)] - base - 1, 0)
     return np.stack([starts, begun[places[1] + shift] - base])

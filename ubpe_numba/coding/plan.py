@@ -1,9 +1,12 @@
 """The plan of an encode: how documents become ids, made once for a model and the settings of a tokenizer.
 
-    document  -> short?  one function that reads, encodes and makes the ids (short.py; of text word_encoder.py)
-              -> else    read -> special tokens out, text cut (cut_documents.py) -> alphabet ids -> kernel over chunks (run.py)
+    document  -> short?  one function that reads, encodes and makes the ids (short.py; of text
+    word_encoder.py)
+              -> else    read -> special tokens out, text cut (cut_documents.py) -> alphabet ids -> kernel
+              over chunks (run.py)
 
-A document that is not usual takes the second way, which has all options and all messages. Positions come from lengths of tokens.
+A document that is not usual takes the second way, which has all options and all messages. Positions come from
+lengths of tokens.
 """
 
 from __future__ import annotations
@@ -35,11 +38,15 @@ if TYPE_CHECKING:
     from ubpe_numba.vocabulary.frames import Frames
     from ubpe_numba.vocabulary.reserved import SpecialChoice
 
-FIRST = 8  # calls of the general reader before there is a way for short documents, whose kernels take a while to compile
-BATCH = 1 << 22  # symbols, or ids, of documents of an iterator that are worked on at a time: enough for every thread
+# calls of the general reader before there is a way for short documents, whose kernels take a while to compile
+FIRST = 8
+# symbols, or ids, of documents of an iterator that are worked on at a time: enough for every thread
+BATCH = 1 << 22
 #: Stands for the logarithms of probabilities where weights of tokens are expected.
 LIKELIHOOD = object()
-NOT_IN_FRAMES = "without a symbol others are no longer in their frames; expected 'raise', 'nearest', or a symbol"
+NOT_IN_FRAMES = (
+    "without a symbol others are no longer in their frames; expected 'raise', 'nearest', or a symbol"
+)
 #: Turns documents of alphabet ids into ids of the vocabulary.
 Encode = Callable[[Ragged], Ragged]
 Ids = NDArray[np.int32] | tuple[NDArray[np.int32], NDArray[np.int64]]  # without positions, and with
@@ -61,8 +68,8 @@ class EncodeOptions(TypedDict, total=False):
 class Tables:
     """The encoders and the decoder of a model, each made on demand and then stored.
 
-    A model never changes, so nothing here becomes stale. What a user may still change, the batch rule and the weights of tokens,
-    is an argument. Two threads may both make a table; they make the same.
+    A model never changes, so nothing here becomes stale. What a user may still change, the batch rule and the
+    weights of tokens, is an argument. Two threads may both make a table; they make the same.
     """
 
     def __init__(self, model: Model) -> None:
@@ -96,7 +103,9 @@ class Tables:
         if made is None:
             by_heap = self.model.segmenter.one_by_one and not batch
             if batch and self.mirror is not None:
-                raise ValueError("rules: with a mirror some runs are merged from their ends, which only encode='rank' does")
+                raise ValueError(
+                    "rules: with a mirror some runs are merged from their ends, which only encode='rank' does"
+                )
             vocabulary = self.model.vocabulary if self.frames is None else self.frames.vocabulary
             made = self._pairs[batch] = PairEncoder(vocabulary, batch, by_heap, self.mirror)
         return made
@@ -117,7 +126,8 @@ class Tables:
     def paths(self, weights: Any) -> PathEncoder:
         """The encoder by best path; `weights` as the argument `token_weights` of `UBPE`, or LIKELIHOOD."""
         vocabulary = self.model.vocabulary
-        is_likely = weights is LIKELIHOOD  # kept in addition to the other, since a call may sample and the next not
+        # kept in addition to the other, since a call may sample and the next not
+        is_likely = weights is LIKELIHOOD
         found = self._paths.get(is_likely)  # another thread may come with other weights meanwhile
         if found is None or found[0] is not weights:
             from ubpe_numba.coding.path_encoder import PathEncoder  # here only: merges need not wait for it
@@ -156,12 +166,14 @@ class Tables:
     def isolated(self, one_by_one: bool) -> NDArray[np.bool_] | None:
         """Symbols at which documents are divided before they are encoded, bool[alphabet], or None.
 
-        `one_by_one`: whether the encoding of a document in which no token crosses a place is that of both its parts, as by merge
-        rank and by sums of weights. Nothing is divided if these symbols occur in no token, as after a fit.
+        `one_by_one`: whether the encoding of a document in which no token crosses a place is that of both its
+        parts, as by merge rank and by sums of weights. Nothing is divided if these symbols occur in no token,
+        as after a fit.
         """
         alphabet, vocabulary, segmenter = self.model
         reserved = segmenter.reserved
-        if reserved is None or not reserved.has_symbols or segmenter.pretokenizer is not None:  # which cuts there
+        # which cuts there
+        if reserved is None or not reserved.has_symbols or segmenter.pretokenizer is not None:
             return None
         if one_by_one and self._holds_isolated is None:
             self._holds_isolated = reserved.held_by(alphabet, vocabulary)
@@ -175,11 +187,11 @@ class Tables:
 class Plan:
     """How documents become ids by an encoder; the tokenizer keeps it until a setting changes.
 
-    `encode` takes documents of alphabet ids, by the record that `encoder_for` gives for so many more symbols (None if draws
-    depend on the call); `words` encodes text in segments as `encode` does, faster. `unknown` and `n_threads`: the options of
-    the tokenizer. `isolated` bool[alphabet] or None: symbols at which `encode` divides documents (`one_by_one` as for
-    `Tables.isolated`). `final`: `pairs`, the encoder if it makes the beginning of a text final before its end is known, unless
-    documents are divided.
+    `encode` takes documents of alphabet ids, by the record that `encoder_for` gives for so many more symbols
+    (None if draws depend on the call); `words` encodes text in segments as `encode` does, faster. `unknown`
+    and `n_threads`: the options of the tokenizer. `isolated` bool[alphabet] or None: symbols at which
+    `encode` divides documents (`one_by_one` as for `Tables.isolated`). `final`: `pairs`, the encoder if it
+    makes the beginning of a text final before its end is known, unless documents are divided.
     """
 
     def __init__(
@@ -194,7 +206,13 @@ class Plan:
         one_by_one: bool = True,
         pairs: PairEncoder | None = None,
     ) -> None:
-        self.tables, self.model, self.unknown, self.n_threads, self.words = tables, tables.model, unknown, n_threads, words
+        self.tables, self.model, self.unknown, self.n_threads, self.words = (
+            tables,
+            tables.model,
+            unknown,
+            n_threads,
+            words,
+        )
         self.encode, self.encoder_for = encode, encoder_for
         #: The encoder of a short document without options, after `FIRST` calls.
         self.short: Callable[[Any], Any] | None = None
@@ -204,7 +222,8 @@ class Plan:
         if tables.frames is not None:
             self.encoder_for, self.encode = None, partial(tables.frames.encode, encode)
         if self.isolated is not None:
-            self.final, self.encode = None, partial(_cut_at, self.isolated, encode)  # streams are pickled with it
+            # streams are pickled with it
+            self.final, self.encode = None, partial(_cut_at, self.isolated, encode)
         if tables.mirror is not None:
             from ubpe_numba.vocabulary.mirror import encode_either  # here only: few models have one
 
@@ -230,18 +249,24 @@ class Plan:
         """The ids of a document; with `return_offsets` a pair of ids and starts, or of ids and spans."""
         if not options:
             self._count()
-            with_lengths = return_offsets in (True, "spans") and self.model.segmenter.decoding is None  # ids tell them
+            # ids tell them
+            with_lengths = return_offsets in (True, "spans") and self.model.segmenter.decoding is None
             if with_lengths and self.short is not None and (ids := self.short(doc)) is not None:
                 sizes = self.tables.decoder.lengths.take(ids)
                 ends = sizes.cumsum()
-                return ids, np.stack([ends - sizes, ends], axis=1) if return_offsets == "spans" else ends - sizes
+                return ids, np.stack(
+                    [ends - sizes, ends], axis=1
+                ) if return_offsets == "spans" else ends - sizes
         _, encoded, places = self._encode(doc, None, return_offsets, options, "doc")
         if places is None:
             return encoded.values
         return encoded.values, places.T.copy() if return_offsets == "spans" else places[0].copy()
 
     def many(self, docs: Any, offsets: Any, return_offsets: Any, options: Mapping[str, Any]) -> Batch:
-        """The ids of documents; with starts as a `Ragged`, with spans as rows of pairs. ValueError where int32 is too small."""
+        """The ids of documents; with starts as a `Ragged`, with spans as rows of pairs.
+
+        ValueError where int32 is too small.
+        """
         if not options and return_offsets is False and offsets is None and type(docs) in (list, Ragged):
             self._count()
             if self.short is not None:
@@ -286,7 +311,9 @@ class Plan:
         if units is not None and kind != "str" and encoding is None:
             raise ValueError("units: documents are bytes or integers, whose positions are counted in symbols")
         if units is not None and not return_offsets:
-            raise ValueError("units: positions are given with return_offsets=True or 'spans' only; leave it out")
+            raise ValueError(
+                "units: positions are given with return_offsets=True or 'spans' only; leave it out"
+            )
         trace = bool(return_offsets)
         if boundaries is None:
             encoded, places = self.documents(given, unknown, special, name, trace)
@@ -300,14 +327,18 @@ class Plan:
             assert of is not None  # there are boundaries
             first = np.searchsorted(of, np.arange(given.offsets.size))
             try:
-                found, places = self.documents(Documents(corpus.values, starts, given.kind), unknown, special, name, trace)
+                found, places = self.documents(
+                    Documents(corpus.values, starts, given.kind), unknown, special, name, trace
+                )
             except LocatedError as error:
                 part, (_, arguments, *_) = error.document, cast(tuple[Any, ...], error.__reduce__())
                 document = int(of[part])
                 position = error.position + int(starts[part] - starts[first[document]])
                 raise type(error)(document, position, *arguments[2:]) from None
             encoded = trusted(found.values, found._offsets[first])
-            places = None if places is None else places + np.repeat(starts[:-1] - starts[first[of]], found.lengths)
+            places = (
+                None if places is None else places + np.repeat(starts[:-1] - starts[first[of]], found.lengths)
+            )
         if places is not None and units is not None:
             places = in_units(places, encoded._offsets, given, units)
         return given, encoded, places
@@ -332,7 +363,9 @@ class Plan:
             )
         if places is not None or not trace:
             return encoded, places
-        return encoded, places_of_tokens(encoded, given, self.tables.decoder.lengths, alphabet if skips else None)
+        return encoded, places_of_tokens(
+            encoded, given, self.tables.decoder.lengths, alphabet if skips else None
+        )
 
 
 def _cut_at(isolated: NDArray[np.bool_], encode: Encode, ids: Ragged) -> Ragged:
@@ -346,7 +379,9 @@ def _cut_at(isolated: NDArray[np.bool_], encode: Encode, ids: Ragged) -> Ragged:
     return trusted(found.values, found._offsets[np.searchsorted(cuts, given.offsets)])
 
 
-def plan_by_rank(tables: Tables, unknown: Any = "raise", n_threads: int | None = None, batch: bool = False) -> Plan:
+def plan_by_rank(
+    tables: Tables, unknown: Any = "raise", n_threads: int | None = None, batch: bool = False
+) -> Plan:
     """The plan by merge rank, or by the batch rule of the UBPE articles."""
     pairs = tables.pairs(batch)
     words = None if batch or tables.model.segmenter.pretokenizer is None else tables.words
@@ -356,7 +391,9 @@ def plan_by_rank(tables: Tables, unknown: Any = "raise", n_threads: int | None =
     )  # fmt: skip
 
 
-def plan_by_path(tables: Tables, weights: Any, objective: str, unknown: Any = "raise", n_threads: int | None = None) -> Plan:
+def plan_by_path(
+    tables: Tables, weights: Any, objective: str, unknown: Any = "raise", n_threads: int | None = None
+) -> Plan:
     """The plan by the best path; `weights` as for `Tables.paths`, `objective` as for `PathEncoder.encode`."""
     paths = tables.paths(weights)
     effective = "shortest" if objective == "tfidf" and not paths.weighs else objective  # no token has an idf

@@ -1,9 +1,10 @@
 """Run an encoding kernel over documents: chunks for the threads, buffers, the joined result; one giant document in blocks.
 
-An `Encoder` is a named record of an objective's tables. Its `call(longest, out, out_offsets, first)` returns `(kernel, args)`:
-`kernel(symbols, offsets, *args)` encodes documents of at most `longest` symbols, writes their ids to `out` and where each ends
-to `out_offsets`, and returns how many ids there are. `args` includes the scratch buffers; `first` is the number of the first
-document, on which draws depend. Its `header()` says the same to compiled code.
+An `Encoder` is a named record of an objective's tables. Its `call(longest, out, out_offsets, first)` returns
+`(kernel, args)`: `kernel(symbols, offsets, *args)` encodes documents of at most `longest` symbols, writes
+their ids to `out` and where each ends to `out_offsets`, and returns how many ids there are. `args` includes
+the scratch buffers; `first` is the number of the first document, on which draws depend. Its `header()` says
+the same to compiled code.
 
 A giant document is encoded by rank in blocks, which are joined (join.py).
 """
@@ -49,7 +50,11 @@ BLOCK = 250_000  # symbols of the shortest block: encoded in ~10 ms, of which a 
 
 def longest_of(offsets: np.ndarray) -> int:
     """Symbols of the longest document."""
-    return offsets.item(1) - offsets.item(0) if offsets.size == 2 else int((offsets[1:] - offsets[:-1]).max(initial=0))
+    return (
+        offsets.item(1) - offsets.item(0)
+        if offsets.size == 2
+        else int((offsets[1:] - offsets[:-1]).max(initial=0))
+    )
 
 
 def over_documents(call: Call, documents: Ragged, n_threads: int | None) -> Ragged:
@@ -61,17 +66,21 @@ def over_documents(call: Call, documents: Ragged, n_threads: int | None) -> Ragg
         out, out_offsets = np.empty(size, np.int32), np.empty(end - begin + 1, np.int64)
         kernel, args = call(longest_of(offsets), out, out_offsets, begin)
         n = kernel(documents.values, offsets, *args)
-        return out[:n].copy() if 2 * n < size else out[:n], out_offsets  # most of a long buffer is not used: give it back
+        # most of a long buffer is not used: give it back
+        return out[:n].copy() if 2 * n < size else out[:n], out_offsets
 
     size = documents._offsets.item(-1) - documents._offsets.item(0)
     if documents._offsets.size == 2 and size < thread_pool.LONG:
-        requested_threads(n_threads)  # a loop over short documents should not pay for threads, nor count processors
+        # a loop over short documents should not pay for threads, nor count processors
+        requested_threads(n_threads)
         return trusted(*one(0, 1))
     parts = thread_pool.run(one, thread_pool.chunks_of(documents._offsets, n_threads), n_threads, size)
     return trusted(*put_together(parts, n_threads))
 
 
-def put_together(parts: list[tuple[np.ndarray, np.ndarray]], n_threads: int | None) -> tuple[np.ndarray, np.ndarray]:
+def put_together(
+    parts: list[tuple[np.ndarray, np.ndarray]], n_threads: int | None
+) -> tuple[np.ndarray, np.ndarray]:
     """The values of all parts, copied on threads, and their offsets, int64; to copy takes a tenth of the time to encode.
 
     >>> put_together([(np.array([5, 6]), np.array([0, 2])), (np.array([7]), np.array([0, 0, 1]))], 1)
@@ -90,11 +99,12 @@ def put_together(parts: list[tuple[np.ndarray, np.ndarray]], n_threads: int | No
     return out, np.concatenate([*moved, first[-1:]])
 
 
-# ---------------------------------------------------------------------------------------------------- one giant document
+# ---------------------------------------------------------------------------------------------------- one
+# giant document
 
 
-#: Offsets of the blocks of all documents, int64; the documents that are cut and into how many blocks each, int64[k]. A document
-#: that is not cut is one block.
+#: Offsets of the blocks of all documents, int64; the documents that are cut and into how many blocks each,
+#: int64[k]. A document that is not cut is one block.
 Blocks = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
@@ -113,5 +123,8 @@ def blocks_of(offsets: np.ndarray, n_threads: int | None, least: int = BLOCK) ->
     if long.size == 0:
         return None
     pieces = sizes[long] // size
-    cuts = [start + n * np.arange(1, k) // k for start, n, k in zip(offsets[long], sizes[long], pieces, strict=True)]
+    cuts = [
+        start + n * np.arange(1, k) // k
+        for start, n, k in zip(offsets[long], sizes[long], pieces, strict=True)
+    ]
     return np.sort(np.concatenate([offsets, *cuts]), kind="stable"), long, pieces

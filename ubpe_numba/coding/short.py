@@ -1,10 +1,11 @@
 """Short documents without a wait: functions that go straight to a kernel (kernels/short.py), and their headers.
 
-`encode` of twenty symbols spends a fraction of a microsecond in kernels; to go from Python into compiled code with all the arrays
-takes several, the general reader tens. A function of this module takes a document and returns its ids, a new array; whatever is
-unusual (another type, an unknown symbol, a longer document) is answered with None, and the general reader takes it, which has the
-messages. Where `machine/objects.py` knows how Python has its objects the function is of C, without a frame of Python; elsewhere
-it makes arrays of its arguments and calls numba.
+`encode` of twenty symbols spends a fraction of a microsecond in kernels; to go from Python into compiled code
+with all the arrays takes several, the general reader tens. A function of this module takes a document and
+returns its ids, a new array; whatever is unusual (another type, an unknown symbol, a longer document) is
+answered with None, and the general reader takes it, which has the messages. Where `machine/objects.py` knows
+how Python has its objects the function is of C, without a frame of Python; elsewhere it makes arrays of its
+arguments and calls numba.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ from ubpe_numba.runtime.machine.objects import function_of, places, ready
 
 __all__ = ["LONGEST", "decoder", "encoder", "kernels", "many", "table_words", "text_encoder"]
 
-_MOST, _FEW = 1024, 16  # documents of a list, and of a `Ragged`, of which more are read in no time by the general reader
+# documents of a list, and of a `Ragged`, of which more are read in no time by the general reader
+_MOST, _FEW = 1024, 16
 _REPLACE = np.frombuffer(b"replace\0", np.uint8)  # a handler of errors that Python has in C
 _INTEGERS = frozenset(map(np.dtype, "bBhHiIlq"))  # that int64 holds, in the order of bytes of this machine
 #: Encodes one short document to int32 ids; None for what is unusual.
@@ -35,7 +37,9 @@ One = Callable[[Any], "np.ndarray | None"]
 def _header(forms: int, words: list[int], *kept: Any) -> np.ndarray:
     """A header with memory of its own; `kept` lives as long."""
     memory = np.zeros(2 * kernels.MEMORY, np.uint8)
-    return lasting([places().ctypes.data if ready() else 0, forms, memory.ctypes.data, *words], (memory, kept))
+    return lasting(
+        [places().ctypes.data if ready() else 0, forms, memory.ctypes.data, *words], (memory, kept)
+    )
 
 
 def encoder(plan: Any) -> One | None:
@@ -70,7 +74,8 @@ def text_encoder(forms: int, words: list[int], *kept: Any) -> One:
 
     def encode(doc: Any) -> np.ndarray | None:
         values = _values(doc, forms)
-        if values is None or not lock.acquire(blocking=False):  # another thread, or a handler of a signal in this thread
+        # another thread, or a handler of a signal in this thread
+        if values is None or not lock.acquire(blocking=False):
             return None
         try:
             return _ids(kernels.encode_bytes, call, values)
@@ -126,7 +131,11 @@ def _values(doc: Any, forms: int) -> np.ndarray | None:
     elif cls in (list, tuple, str) and len(doc) <= LONGEST:
         try:
             if cls is not str:
-                values = np.array(doc, np.int64) if forms & kernels.INTEGERS and {int}.issuperset(map(type, doc)) else None
+                values = (
+                    np.array(doc, np.int64)
+                    if forms & kernels.INTEGERS and {int}.issuperset(map(type, doc))
+                    else None
+                )
             elif forms & kernels.UTF8:
                 values = np.frombuffer(doc.encode(), np.uint8)
             elif forms & kernels.POINTS:
@@ -150,7 +159,8 @@ def many(one: One, docs: Any) -> Ragged | None:
         return None
     (cls,) = types
     is_known = cls in (list, tuple, bytes, str) or (cls is np.ndarray and all(doc.ndim == 1 for doc in docs))
-    if not is_known or sum(map(len, docs)) > LONGEST:  # such as integers, of a flat list: an error that the general way tells
+    # such as integers, of a flat list: an error that the general way tells
+    if not is_known or sum(map(len, docs)) > LONGEST:
         return None
     found = [ids for doc in docs if (ids := one(doc)) is not None]
     if len(found) < len(docs):

@@ -1,12 +1,13 @@
 """Iterators of documents in bounded memory, and one document without end that comes in parts.
 
-An iterator is read in groups of documents, and each group is encoded or decoded as a batch. The parts of a text are pushed into
-an `EncoderStream`: tokens are emitted once no further input can change them, or per fixed-size frame. Ids that a model draws
-are pushed into a `DecoderStream`, which gives whole characters.
+An iterator is read in groups of documents, and each group is encoded or decoded as a batch. The parts of a
+text are pushed into an `EncoderStream`: tokens are emitted once no further input can change them, or per
+fixed-size frame. Ids that a model draws are pushed into a `DecoderStream`, which gives whole characters.
 
-Named patterns split a text from left to right, and look at nothing before a segment: the text after a split is split like a
-document. Text that is added may change the last two segments, however long they are. Which cuts are certain is found out by
-cutting the end of the text again with each of `_AHEAD` after it: the cuts of all are those of any text that goes on from here::
+Named patterns split a text from left to right, and look at nothing before a segment: the text after a split
+is split like a document. Text that is added may change the last two segments, however long they are. Which
+cuts are certain is found out by cutting the end of the text again with each of `_AHEAD` after it: the cuts of
+all are those of any text that goes on from here::
 
     text       "it's ok  "      it | 's | _ok | __                 gpt2; _ is a space
     + "s"      "it's ok  s"     it | 's | _ok | _ | _s             certain: it | 's | _ok |
@@ -46,11 +47,14 @@ __all__ = ["DecoderStream", "EncoderStream"]
 
 _NONE = np.zeros(0, np.int32)
 _TRIES = 1 << 20  # of tokens, in a slice of a push: ~50 ms
-_LONG = 1 << 10  # symbols: of text of which more waits, certain cuts are looked for only when there is twice as much
+# symbols: of text of which more waits, certain cuts are looked for only when there is twice as much
+_LONG = 1 << 10
 _UNSURE = 8  # segments at the end of a text, more than the two that may change
-_PARTIAL = re.compile(rb"(?:[\xc0-\xff]|[\xe0-\xff][\x80-\xbf]|[\xf0-\xff][\x80-\xbf]{2})\Z")  # a character that is not complete
-# by these alone, of every text of four characters that the patterns tell apart, those cuts are certain that are there with any
-# three after it: a capital, the last letters of 's 're 'll, one of no case and CJK, a digit, white space, a newline, signs
+# a character that is not complete
+_PARTIAL = re.compile(rb"(?:[\xc0-\xff]|[\xe0-\xff][\x80-\xbf]|[\xf0-\xff][\x80-\xbf]{2})\Z")
+# by these alone, of every text of four characters that the patterns tell apart, those cuts are certain that
+# are there with any three after it: a capital, the last letters of 's 're 'll, one of no case and CJK, a
+# digit, white space, a newline, signs
 _AHEAD = [sign.encode() for sign in "As1' el\n\u4e2d\u30fb"]
 _STARTS = offsets_of(np.array([*map(len, _AHEAD)]))
 Groups = Iterator[tuple[int, list[Any]]]
@@ -59,8 +63,8 @@ Groups = Iterator[tuple[int, list[Any]]]
 def groups_of(docs: Iterable[Any], batch: Any, name: str) -> Iterator[tuple[int, list[Any]]]:
     """Lists of documents of about `batch` symbols together, each with the number of its first one.
 
-    TypeError or ValueError for a single document, or a `batch` other than a positive integer: at once, not with the first
-    group.
+    TypeError or ValueError for a single document, or a `batch` other than a positive integer: at once, not
+    with the first group.
     """
     size = positive(batch, "batch")
     refuse_one(docs, name)
@@ -82,7 +86,9 @@ def _groups(docs: Iterator[Any], batch: int, name: str) -> Iterator[tuple[int, l
         yield first, group
 
 
-def _through(groups: Groups, batch_of: Callable[..., Any], options: dict[str, Any]) -> Iterator[tuple[int, Any]]:
+def _through(
+    groups: Groups, batch_of: Callable[..., Any], options: dict[str, Any]
+) -> Iterator[tuple[int, Any]]:
     """Each group through `batch_of(group, **options)`; errors name the document by its number in the whole iterable."""
     for first, group in groups:
         try:
@@ -98,7 +104,9 @@ def through_iter(groups: Groups, batch_of: Callable[..., Any], options: dict[str
         yield from (doc.copy() if isinstance(doc, np.ndarray) else doc for doc in part)
 
 
-def encode_to(out: np.ndarray, groups: Groups, encode_batch: Callable[..., Ragged], options: dict[str, Any]) -> np.ndarray:
+def encode_to(
+    out: np.ndarray, groups: Groups, encode_batch: Callable[..., Ragged], options: dict[str, Any]
+) -> np.ndarray:
     """Write the ids of all documents into `out`; returns int64 offsets of the documents.
 
     TypeError or ValueError unless `out` is a 1-D int32 array that can be written to and is long enough.
@@ -125,7 +133,10 @@ def encode_to(out: np.ndarray, groups: Groups, encode_batch: Callable[..., Ragge
 
 
 def check_options(options: dict[str, Any]) -> dict[str, Any]:
-    """The options of a stream. Those that depend on the number of a document, or give more than ids, are a TypeError."""
+    """The options of a stream.
+
+    Those that depend on the number of a document, or give more than ids, are a TypeError.
+    """
     if wrong := set(options) - {"unknown", "allowed_special", "disallowed_special"}:
         raise TypeError(
             f"unexpected argument {quoted(sorted(wrong)[0])}: expected batch, unknown, allowed_special or disallowed_special"
@@ -135,16 +146,21 @@ def check_options(options: dict[str, Any]) -> dict[str, Any]:
 
 def refuse_one(docs: Any, name: str) -> None:
     """TypeError for a single document, or an object that cannot be iterated."""
-    one = isinstance(docs, (str, bytes, bytearray, memoryview)) or (isinstance(docs, np.ndarray) and docs.ndim < 2)
+    one = isinstance(docs, (str, bytes, bytearray, memoryview)) or (
+        isinstance(docs, np.ndarray) and docs.ndim < 2
+    )
     if one or isinstance(docs, (Mapping, Set)) or not isinstance(docs, Iterable):
-        raise TypeError(f"{name}: expected an iterable of several, got {describe(docs)}; wrap a single one in a list ([{name}])")
+        raise TypeError(
+            f"{name}: expected an iterable of several, got {describe(docs)}; wrap a single one in a list ([{name}])"
+        )
 
 
 def final_ids(encoder: PairEncoder, text: np.ndarray, ids: np.ndarray, before: int) -> int:
     """How many of the `ids` of `text` are final; `before` is the final token that ends where it starts, -1 for none.
 
-    A try for each token that ends at one of the last 4 L symbols, L those of the longest; four times as many symbols where no
-    boundary of `ids` is one of all encodings of prefixes from there on. Ctrl-C is obeyed between slices of `_TRIES`.
+    A try for each token that ends at one of the last 4 L symbols, L those of the longest; four times as many
+    symbols where no boundary of `ids` is one of all encodings of prefixes from there on. Ctrl-C is obeyed
+    between slices of `_TRIES`.
     """
     edges, states, longest = encoder.endings
     n = text.size
@@ -155,13 +171,16 @@ def final_ids(encoder: PairEncoder, text: np.ndarray, ids: np.ndarray, before: i
         near = ids[-reach - 1 :]
         skipped = ids.size - near.size
         starts = n - np.cumsum(encoder.lengths[near[::-1]])[::-1]
-        # if the encodings of all these prefixes go through the start of this token, none of the text before it matters
+        # if the encodings of all these prefixes go through the start of this token, none of the text before
+        # it matters
         i = max(0, int(np.searchsorted(starts, n - reach, side="right")) - 1)
         start = int(starts[i])
         last, place = np.empty(n - start + 1, np.int32), np.array([0, -1])
         previous = int(ids[skipped + i - 1]) if skipped + i else before
         while place[0] < n - start:
-            incremental.last_tokens(text[start:], previous, encoder.tables, edges, states, _TRIES, place, last)
+            incremental.last_tokens(
+                text[start:], previous, encoder.tables, edges, states, _TRIES, place, last
+            )
         first = n - longest + 1 - start
         end = int(incremental.common_ancestor(last, encoder.lengths, first, np.zeros(last.size, np.uint8)))
         if end >= 0:
@@ -173,9 +192,9 @@ def final_ids(encoder: PairEncoder, text: np.ndarray, ids: np.ndarray, before: i
 class EncoderStream(AbstractContextManager["EncoderStream"]):
     """Encodes one text that comes in chunks; made by `Tokenizer.stream`.
 
-    Tokens are emitted once no further input can change them, or with a frame per so many symbols, each frame as a document. Put
-    together, what `push` and `finish` return is what `over` gives for all chunks, wherever these end. As a context
-    manager it calls `finish` at the end of the block; `rest` has the ids then.
+    Tokens are emitted once no further input can change them, or with a frame per so many symbols, each frame
+    as a document. Put together, what `push` and `finish` return is what `over` gives for all chunks, wherever
+    these end. As a context manager it calls `finish` at the end of the block; `rest` has the ids then.
 
     Examples
     --------
@@ -188,15 +207,26 @@ class EncoderStream(AbstractContextManager["EncoderStream"]):
     """
 
     def __init__(
-        self, plan: Plan, frame: int | None, unknown: UnknownChoice, encode: Any = None, special: SpecialChoice = ("none", "all")
+        self,
+        plan: Plan,
+        frame: int | None,
+        unknown: UnknownChoice,
+        encode: Any = None,
+        special: SpecialChoice = ("none", "all"),
     ) -> None:
         """Encode alphabet ids by the plan, or text that is cut by `encode`, a function of a document, with `special` tokens."""
-        self._model, self._encode, self._unknown, self._encoder = plan.model, encode or plan.encode, unknown, plan.final
+        self._model, self._encode, self._unknown, self._encoder = (
+            plan.model,
+            encode or plan.encode,
+            unknown,
+            plan.final,
+        )
         self._frame, self._wanted = frame, frame or 0  # symbols that are waited for before any are encoded
         self._frames = plan.tables.frames  # what waits begins with one
         if self._frames is not None and unknown == "skip":
             raise ValueError(f"unknown: {NOT_IN_FRAMES}, got {quoted(unknown)}")
-        self._waiting, self._words = list[Any](), list[Any]()  # chunks, and the special tokens that are looked for, ascending
+        # chunks, and the special tokens that are looked for, ascending
+        self._waiting, self._words = list[Any](), list[Any]()
         self._n_waiting, self._n_done, self._before, self._n_chunks = 0, 0, -1, 0
         # text that is cut is held as `str` or `bytes`, like this; None for alphabet ids
         self._empty: Any = None if encode is None else "" if plan.model.alphabet.kind == "str" else b""
@@ -204,7 +234,9 @@ class EncoderStream(AbstractContextManager["EncoderStream"]):
         if encode is not None and reserved is not None:
             self._active, _ = reserved.active(special)
             found = [word for word, active in zip(reserved.words, self._active, strict=True) if active]
-            coded = [word.encode("utf-8", "surrogatepass") if isinstance(word, str) else word for word in found]
+            coded = [
+                word.encode("utf-8", "surrogatepass") if isinstance(word, str) else word for word in found
+            ]
             self._words += sorted(found if isinstance(self._empty, str) else coded)
         #: What `finish` returned; None before.
         self.rest: NDArray[np.int32] | None = None
@@ -215,9 +247,10 @@ class EncoderStream(AbstractContextManager["EncoderStream"]):
         Parameters
         ----------
         chunk
-            A part of the text, as a document is given to `Tokenizer.encode`; bytes may end within a character. Errors name its
-            number as that of the document (of text that is cut: the position in the whole text, as one document), and leave the
-            stream as it was before; after `finish` it is a ValueError.
+            A part of the text, as a document is given to `Tokenizer.encode`; bytes may end within a
+            character. Errors name its number as that of the document (of text that is cut: the position in
+            the whole text, as one document), and leave the stream as it was before; after `finish` it is a
+            ValueError.
 
         Returns
         -------
@@ -226,10 +259,11 @@ class EncoderStream(AbstractContextManager["EncoderStream"]):
 
         Notes
         -----
-        At worst a push tries one token of every length at each symbol that waits, some ten million a second; mostly one, at as
-        many symbols as four of the longest token have. Text that a pattern cuts is cut from the last certain cut on, and its end,
-        4 KB at most, ten times more; where more than 1,024 symbols wait, as in a word without an end, only when they have become
-        twice as many. Ctrl-C is obeyed meanwhile, and leaves the stream as it was.
+        At worst a push tries one token of every length at each symbol that waits, some ten million a second;
+        mostly one, at as many symbols as four of the longest token have. Text that a pattern cuts is cut from
+        the last certain cut on, and its end, 4 KB at most, ten times more; where more than 1,024 symbols
+        wait, as in a word without an end, only when they have become twice as many. Ctrl-C is obeyed
+        meanwhile, and leaves the stream as it was.
 
         Examples
         --------
@@ -265,13 +299,23 @@ class EncoderStream(AbstractContextManager["EncoderStream"]):
                 found = self._encoder.encode(trusted(given, whole), None).values
             n = final_ids(self._encoder, given, found, before)
             if frames is not None:
-                n = int(np.flatnonzero(np.append(0, np.cumsum(self._encoder.lengths[found[:n]])) % frames.size == 0)[-1])
+                n = int(
+                    np.flatnonzero(
+                        np.append(0, np.cumsum(self._encoder.lengths[found[:n]])) % frames.size == 0
+                    )[-1]
+                )
             done = rest.size - int(self._encoder.lengths[found[n:]].sum())
             before = int(found[n - 1]) if n else before
             found = found[:n].copy() if frames is None else frames.of[found[:n]]
-            wanted = 2 * (rest.size - done)  # so that symbols that are encoded again add up to a constant factor
+            # so that symbols that are encoded again add up to a constant factor
+            wanted = 2 * (rest.size - done)
         # at the end: after an error the text is as it was before
-        self._waiting, self._n_waiting, self._before, self._wanted = [rest[done:]], len(rest) - done, before, wanted
+        self._waiting, self._n_waiting, self._before, self._wanted = (
+            [rest[done:]],
+            len(rest) - done,
+            before,
+            wanted,
+        )
         self._n_done += done
         self._n_chunks += 1
         return found
@@ -288,7 +332,9 @@ class EncoderStream(AbstractContextManager["EncoderStream"]):
                 raise error.at(self._n_chunks) from None
         alphabet.check_kind(given, name=name)
         if given.kind == "int" and given.values.size:
-            raise TypeError(f"{name}: a pretokenizer cuts text: expected str or bytes, got integers; ids are for decode")
+            raise TypeError(
+                f"{name}: a pretokenizer cuts text: expected str or bytes, got integers; ids are for decode"
+            )
         return text_of(given.values) if isinstance(self._empty, str) else given.values.tobytes()
 
     def _joined(self, *more: Any) -> Any:
@@ -311,16 +357,22 @@ class EncoderStream(AbstractContextManager["EncoderStream"]):
     def _certain(self, text: Any) -> tuple[int, int]:
         """The last place where a text that is cut surely is, whatever follows (0 if none is known), and the end of what is known.
 
-        That is where no special token and no character have begun that are not complete. Before it the text is certainly split
-        after the last special token, and at splits that the pattern makes with each of `_AHEAD`. O(symbols).
+        That is where no special token and no character have begun that are not complete. Before it the text
+        is certainly split after the last special token, and at splits that the pattern makes with each of
+        `_AHEAD`. O(symbols).
         """
         begin, end, is_bytes = 0, len(text), isinstance(text, bytes)
         segmenter: Any = self._model.segmenter
         if is_bytes and (partial := _PARTIAL.search(text, max(0, end - 3))):
             end = partial.start()
         if self._words:
-            values, reserved = np.frombuffer(text, np.uint8) if is_bytes else code_points(text), segmenter.special
-            at, words = reserved.find(Documents(values, np.array([0, len(text)]), reserved.kind), self._active)
+            values, reserved = (
+                np.frombuffer(text, np.uint8) if is_bytes else code_points(text),
+                segmenter.special,
+            )
+            at, words = reserved.find(
+                Documents(values, np.array([0, len(text)]), reserved.kind), self._active
+            )
             ends = at + reserved.lengths[words]
             for i in range(max(0, len(text) - int(reserved.lengths.max()) + 1), end):
                 longer = self._words[(n := bisect_right(self._words, text[i:])) : n + 1]
@@ -336,12 +388,15 @@ class EncoderStream(AbstractContextManager["EncoderStream"]):
         tail = data[near[0] :]
         if len(tail) <= 4 * _LONG:
             starts = _STARTS + len(tail) * np.arange(_STARTS.size)
-            cuts = split(np.frombuffer(tail.join([b"", *_AHEAD]), np.uint8), starts)  # of tail + ahead, for each
+            # of tail + ahead, for each
+            cuts = split(np.frombuffer(tail.join([b"", *_AHEAD]), np.uint8), starts)
             wanted = starts[:-1, None] + (near - near[0])
             near = near[(cuts[np.searchsorted(cuts, wanted)] == wanted).all(axis=0)]
         else:
             near = near[:1]
-        return begin + (int(near[-1]) if is_bytes else len(data[: near[-1]].decode("utf-8", "surrogatepass"))), end
+        return begin + (
+            int(near[-1]) if is_bytes else len(data[: near[-1]].decode("utf-8", "surrogatepass"))
+        ), end
 
     @property
     def pending(self) -> NDArray[np.int32]:
@@ -414,26 +469,38 @@ class EncoderStream(AbstractContextManager["EncoderStream"]):
         ([3, 2, 0], [3, 2, 0])
         """
         refuse_one(chunks, "chunks")
-        return (ids for part in (map(self.push, chunks), (self.finish() for _ in range(1))) for ids in part if ids.size)
+        return (
+            ids
+            for part in (map(self.push, chunks), (self.finish() for _ in range(1)))
+            for ids in part
+            if ids.size
+        )
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         """Finish, unless the block was left by an error."""
         if kind is None:
             self.finish()
 
 
-def stream_of(plan: Plan, frame: Any, unknown: UnknownChoice, encode: Any, special: SpecialChoice) -> EncoderStream:
+def stream_of(
+    plan: Plan, frame: Any, unknown: UnknownChoice, encode: Any, special: SpecialChoice
+) -> EncoderStream:
     """A stream of whole encodings, for which the plan must have a `final` encoder, of frames, or of text that a pattern splits.
 
-    `encode` is a function of a document, with its options; arguments as for `EncoderStream`. TypeError or ValueError for a
-    `frame` other than a positive integer, and if the beginning of an encoding is never certain.
+    `encode` is a function of a document, with its options; arguments as for `EncoderStream`. TypeError or
+    ValueError for a `frame` other than a positive integer, and if the beginning of an encoding is never
+    certain.
     """
     size = None if frame is None else positive(frame, "frame", "an int or None")
     if (of := plan.model.segmenter.frame) and size is not None and size % of:
         raise ValueError(f"frame: expected a multiple of {of}, the frame of the tokenizer, got {frame}")
     if plan.tables.is_plain and not isinstance(unknown, tuple):
         if size is None and plan.tables.mirror is not None:
-            raise ValueError("frame: expected a number of symbols, got None: with a mirror, a text is encoded from its end too")
+            raise ValueError(
+                "frame: expected a number of symbols, got None: with a mirror, a text is encoded from its end too"
+            )
         if size is None and plan.final is None:
             raise ValueError(
                 "frame: expected a number of symbols, got None: only encoding by rank, with merges in order of creation, "
@@ -447,7 +514,10 @@ def stream_of(plan: Plan, frame: Any, unknown: UnknownChoice, encode: Any, speci
         (cutter is None, "special tokens, or ids of its own, but no pattern"),
         (cutter is not None and cutter.name is None, f"{quoted(cutter)}"),
         (segmenter.lone is not None, "break or stop tokens"),
-        (segmenter.special is not None and segmenter.special.has_flags, "special tokens that take in what is beside them"),
+        (
+            segmenter.special is not None and segmenter.special.has_flags,
+            "special tokens that take in what is beside them",
+        ),
         (segmenter.unknown is not None or plan.encoder_for is None, "ids for what is unknown"),
     ):
         if is_there:
@@ -458,7 +528,9 @@ def stream_of(plan: Plan, frame: Any, unknown: UnknownChoice, encode: Any, speci
                 f"named pattern ({', '.join(NAMED)}); encode_iter takes documents, such as lines"
             )
     if size is not None:
-        raise ValueError("frame: expected None where a pattern cuts text: what is before its last cuts is certain")
+        raise ValueError(
+            "frame: expected None where a pattern cuts text: what is before its last cuts is certain"
+        )
     return EncoderStream(plan, None, unknown, encode, special)
 
 
@@ -467,7 +539,11 @@ def part_of(decoder: Decoder, i: int) -> Any:
 
     None for integers and for an id without a token; UnicodeDecodeError for several bytes that are no text.
     """
-    if not 0 <= i < decoder.sizes.size or decoder.dtype.kind == "i" or (decoder.gaps is not None and decoder.gaps[i]):
+    if (
+        not 0 <= i < decoder.sizes.size
+        or decoder.dtype.kind == "i"
+        or (decoder.gaps is not None and decoder.gaps[i])
+    ):
         return None
     data = decoder.arena[decoder.starts[i] : decoder.starts[i + 1]]
     if decoder.dtype == np.uint32:
@@ -482,8 +558,8 @@ def part_of(decoder: Decoder, i: int) -> Any:
 class DecoderStream(AbstractContextManager["DecoderStream"]):
     """Decodes the ids of a document in parts; made by `Tokenizer.decode_stream`.
 
-    Put together, what `push` and `finish` return is what `decode` gives for all ids, wherever parts end. UTF-8 is returned in
-    complete characters: the bytes of an incomplete character wait for the next part.
+    Put together, what `push` and `finish` return is what `decode` gives for all ids, wherever parts end.
+    UTF-8 is returned in complete characters: the bytes of an incomplete character wait for the next part.
 
     Examples
     --------
@@ -501,14 +577,17 @@ class DecoderStream(AbstractContextManager["DecoderStream"]):
     ) -> None:  # fmt: skip
         """Decode by `whole`, a function of all ids of a document, if there is one: at the end, or with `held` when it is certain.
 
-        `held` are the ids of bytes, which may be parts of a character with those that follow. `parts` of all streams: what an id
-        gives after others that show some text, as `part_of` has it; `find` finds it once.
+        `held` are the ids of bytes, which may be parts of a character with those that follow. `parts` of all
+        streams: what an id gives after others that show some text, as `part_of` has it; `find` finds it once.
         """
         self._model, self._decoder, self._gone = model, decoder, gone
         self._whole, self._held, self._context, self._pending = whole, held, list[int](), list[int]()
         self._parts, self._find, self._n_shown = parts, find, 0
         self._left = frozenset(() if gone is None else gone.tolist())
-        self._none, self._characters = "" if whole else decoder.alphabet.output(np.zeros(0, decoder.dtype)), None
+        self._none, self._characters = (
+            "" if whole else decoder.alphabet.output(np.zeros(0, decoder.dtype)),
+            None,
+        )
         if whole is None and model.segmenter.encoding is not None:
             self._none, self._characters = "", codecs.getincrementaldecoder("utf-8")(errors)
         self._finished = False
@@ -521,8 +600,8 @@ class DecoderStream(AbstractContextManager["DecoderStream"]):
         Parameters
         ----------
         ids
-            Ids as for `Tokenizer.decode`, or one id, also as a tensor without dimensions. Errors as there, with the position in
-            this part; after `finish` it is a ValueError.
+            Ids as for `Tokenizer.decode`, or one id, also as a tensor without dimensions. Errors as there,
+            with the position in this part; after `finish` it is a ValueError.
 
         Returns
         -------
@@ -541,7 +620,12 @@ class DecoderStream(AbstractContextManager["DecoderStream"]):
             ids = [int(ids)]
         elif getattr(ids, "ndim", None) == 0:  # one that a model drew
             ids = ids.reshape(1)
-        if type(ids) is list and len(ids) == 1 and type(ids[0]) is int and (part := self._next(ids[0])) is not None:
+        if (
+            type(ids) is list
+            and len(ids) == 1
+            and type(ids[0]) is int
+            and (part := self._next(ids[0])) is not None
+        ):
             return part
         checked = self._decoder.ids(as_document(ids, name="ids"), self._gone, known=self._whole is not None)
         if self._whole is not None:
@@ -574,7 +658,8 @@ class DecoderStream(AbstractContextManager["DecoderStream"]):
         if self._pending:
             run = "".join(self._parts.get(before) or self._find(before) for before in self._pending)
             try:
-                part = run.encode("utf-8", "surrogateescape").decode() + part  # bytes, which others cannot change
+                # bytes, which others cannot change
+                part = run.encode("utf-8", "surrogateescape").decode() + part
             except UnicodeDecodeError:
                 return None
             self._pending.clear()
@@ -598,8 +683,8 @@ class DecoderStream(AbstractContextManager["DecoderStream"]):
         Returns
         -------
         doc
-            The rest, also as `rest`: of UTF-8 that ends within a character what `errors` makes of it, as by `Tokenizer.decode`,
-            else nothing. A second call gives nothing.
+            The rest, also as `rest`: of UTF-8 that ends within a character what `errors` makes of it, as by
+            `Tokenizer.decode`, else nothing. A second call gives nothing.
 
         Examples
         --------
@@ -616,7 +701,9 @@ class DecoderStream(AbstractContextManager["DecoderStream"]):
         self._finished = True
         return self.rest
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         """Finish, unless the block was left by an error."""
         if kind is None:
             self.finish()

@@ -26,20 +26,24 @@ from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 _BUCKETS = 1 << 17  # of the cache of short segments, 64 bytes each: 8 MB a thread
 _LINES = 1 << 13  # of that of long ones, 128 bytes each: 1 MB
-_CHUNK = 1 << 20  # bytes of text whose ids go to memory that a thread keeps: new memory for each call does not scale with threads
+# bytes of text whose ids go to memory that a thread keeps: new memory for each call does not scale with
+# threads
+_CHUNK = 1 << 20
 _DEAD = 1 << 12  # bytes of scratch memory for long segments, at first
-_MOST_WORDS = 16  # special tokens and known words that a short text is searched for, unless all begin alike, as with "<|"
+# special tokens and known words that a short text is searched for, unless all begin alike, as with "<|"
+_MOST_WORDS = 16
 Scratch = tuple[tuple[np.ndarray, np.ndarray], np.ndarray, np.ndarray]
 
 
 class WordEncoder:
     """Encoding of text by merge rank, every segment by itself.
 
-    `pairs`: a linear encoder over an alphabet of 256, which `takes` accepts. `byte_ids` int32[256]: the alphabet id of every
-    byte, a permutation; None: the byte itself. `whole_words`: whether a segment that equals a token is that token, before any
-    merge. Segments recur: up to 262,144 short ones and 8,192 long ones are kept encoded from call to call, 9 MB for each thread
-    that calls, and with them the vocabulary from the start. A thread also keeps room for the ids of a megabyte of text, at most 4
-    MB. Threads may share an encoder.
+    `pairs`: a linear encoder over an alphabet of 256, which `takes` accepts. `byte_ids` int32[256]: the
+    alphabet id of every byte, a permutation; None: the byte itself. `whole_words`: whether a segment that
+    equals a token is that token, before any merge. Segments recur: up to 262,144 short ones and 8,192 long
+    ones are kept encoded from call to call, 9 MB for each thread that calls, and with them the vocabulary
+    from the start. A thread also keeps room for the ids of a megabyte of text, at most 4 MB. Threads may
+    share an encoder.
 
     >>> from ubpe_numba.vocabulary.vocabulary import Vocabulary
     >>> pairs = PairEncoder(Vocabulary.from_merges(256, [[98, 97], [32, 256]]), batch=False)
@@ -48,7 +52,9 @@ class WordEncoder:
     [[256, 257, 256]]
     """
 
-    def __init__(self, pairs: PairEncoder, byte_ids: np.ndarray | None = None, whole_words: bool = False) -> None:
+    def __init__(
+        self, pairs: PairEncoder, byte_ids: np.ndarray | None = None, whole_words: bool = False
+    ) -> None:
         assert self.takes(pairs)
         ids = np.arange(256, dtype=np.int32) if byte_ids is None else byte_ids.astype(np.int32)
         tables, self._stable, self._arena = tables_of(pairs.vocabulary, ids, whole_words)
@@ -65,10 +71,17 @@ class WordEncoder:
         # nodes of the trie, in which a token adds one for each byte of its right part
         return int(pairs.lengths[known.merges[:, 1]].sum()) + 256 < NODES
 
-    def encode(self, values: np.ndarray, offsets: np.ndarray, segments: str | np.ndarray, n_threads: int | None = None) -> Ragged:
+    def encode(
+        self,
+        values: np.ndarray,
+        offsets: np.ndarray,
+        segments: str | np.ndarray,
+        n_threads: int | None = None,
+    ) -> Ragged:
         """Encode every document, uint8 text and int64 offsets, to the ids of its segments as `PairEncoder.encode` makes them.
 
-        `segments`: a name of `cut.PATTERNS`, or segments as `cut.scan` returns them. None of the three is checked.
+        `segments`: a name of `cut.PATTERNS`, or segments as `cut.scan` returns them. None of the three is
+        checked.
         """
         values = as_text(values)
         if offsets[-1] - offsets[0] < thread_pool.SERIAL_BELOW:
@@ -79,15 +92,20 @@ class WordEncoder:
         starts = np.insert(offsets, np.searchsorted(offsets, places), places)
         per_thread = max(4, int(offsets[-1] - offsets[0]) // (_CHUNK // 2) // workers)
         chunks = thread_pool.chunks_of(starts, n_threads, per_thread)
-        parts = thread_pool.run(lambda a, b: self._encode(values, starts[a : b + 1], segments), chunks, n_threads)
+        parts = thread_pool.run(
+            lambda a, b: self._encode(values, starts[a : b + 1], segments), chunks, n_threads
+        )
         ids, ends = put_together(parts, n_threads)
         return trusted(ids, ends[np.arange(offsets.size) + np.searchsorted(places, offsets)])
 
-    def _encode(self, values: np.ndarray, offsets: np.ndarray, cut: str | np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _encode(
+        self, values: np.ndarray, offsets: np.ndarray, cut: str | np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Encode in one thread."""
         caches, scratch, dead = self.scratch()
         size = int(offsets[-1] - offsets[0])
-        kept = self._local.__dict__  # the room is taken out of it: the handler of a signal may encode meanwhile, in this thread
+        # the room is taken out of it: the handler of a signal may encode meanwhile, in this thread
+        kept = self._local.__dict__
         room = kept.pop("room", None)
         if room is None:
             room = np.empty(_CHUNK + SPARE, np.int32)
@@ -97,9 +115,13 @@ class WordEncoder:
         for block in in_blocks(values, offsets, cut):
             state[2] = 0
             while (
-                encode_words(values, offsets, block, self.tables, caches, scratch, dead, state, out, out_offsets) < block.size - 1
+                encode_words(
+                    values, offsets, block, self.tables, caches, scratch, dead, state, out, out_offsets
+                )
+                < block.size - 1
             ):
-                dead = np.zeros(int(np.diff(block).max()) // 8 + 2, np.uint8)  # for a segment that is longer than any before
+                # for a segment that is longer than any before
+                dead = np.zeros(int(np.diff(block).max()) // 8 + 2, np.uint8)
         documents, n = state[:2].tolist()
         out_offsets[documents:] = n
         ids = out[:n].copy()
@@ -132,8 +154,8 @@ def tables_of(
 ) -> tuple[TextTables, np.ndarray, np.ndarray]:
     """The tables of a vocabulary over 256 bytes; `stable` uint8[V]; and its arena as bytes, uint8.
 
-    `byte_ids` int32[256], a permutation: the alphabet id of every byte. `whole_words`: whether a word that equals a token is that
-    token, even if merges do not make it; such a token is not stable.
+    `byte_ids` int32[256], a permutation: the alphabet id of every byte. `whole_words`: whether a word that
+    equals a token is that token, even if merges do not make it; such a token is not stable.
     """
     assert vocabulary.merges is not None
     m = vocabulary.n_learned
@@ -147,14 +169,34 @@ def tables_of(
     token_of, prefixes = np.empty(256 + n_edges, np.int32), np.empty(256 + m, np.int32)
     pairs, trie = pair_buckets(m), byte_trie(n_edges)
     whole = byte_trie(0), np.full(1, -1, np.int32)
-    tables = TextTables(byte_ids, two_bytes, pairs, solid, into, out_of, trie, token_of, left, right, prefixes, lengths, *whole)
-    stable, node_of, parents = np.empty(256 + m, np.uint8), np.empty(256 + m, np.int32), np.empty_like(token_of)
+    tables = TextTables(
+        byte_ids,
+        two_bytes,
+        pairs,
+        solid,
+        into,
+        out_of,
+        trie,
+        token_of,
+        left,
+        right,
+        prefixes,
+        lengths,
+        *whole,
+    )
+    stable, node_of, parents = (
+        np.empty(256 + m, np.uint8),
+        np.empty(256 + m, np.int32),
+        np.empty_like(token_of),
+    )
     n = text_tables.build(arena, tuple(tables), stable, node_of, parents)
     tables = tables._replace(token_of=token_of[:n].copy())
     if whole_words and (unstable := np.flatnonzero(stable == 0)).size:
         room = int(lengths[unstable].sum())
         trie, token_of = byte_trie(room), np.full(256 + room, -1, np.int32)
-        n = text_tables.enter_whole_words(arena, vocabulary.offsets.copy(), unstable.astype(np.int32), trie, token_of)
+        n = text_tables.enter_whole_words(
+            arena, vocabulary.offsets.copy(), unstable.astype(np.int32), trie, token_of
+        )
         tables = tables._replace(whole=trie, whole_of=token_of[:n].copy())
     return tables, stable, arena
 
@@ -162,13 +204,19 @@ def tables_of(
 def short_text(model: Model, words: WordEncoder) -> Any:
     """Make the encoder of one short text, `bytes` or `str`, for models that cut ASCII text by a kernel as it is; see short.py.
 
-    None for models that find words in normalised text or have tokens without an id, and where a search for special tokens would
-    take long. Texts that hold special tokens or known words are left to the general reader.
+    None for models that find words in normalised text or have tokens without an id, and where a search for
+    special tokens would take long. Texts that hold special tokens or known words are left to the general
+    reader.
     """
     from ubpe_numba.coding import short  # here only: the first texts need not wait for it
 
     segmenter = model.segmenter
-    cutter, normalizer, special, ids = segmenter.pretokenizer, segmenter.normalizer, segmenter.special, segmenter.token_ids
+    cutter, normalizer, special, ids = (
+        segmenter.pretokenizer,
+        segmenter.normalizer,
+        segmenter.special,
+        segmenter.token_ids,
+    )
     late = special is not None and bool((special.late & special.found).any())
     is_kept = normalizer is None or normalizer.keeps_ascii
     if not isinstance(cutter, Pretokenizer) or cutter.kernel is None:
@@ -180,19 +228,25 @@ def short_text(model: Model, words: WordEncoder) -> Any:
         parts = zip(special.found.tolist(), pairwise(special.offsets.tolist()), strict=True)
         keys = [special.values[a:b].tobytes() for is_found, (a, b) in parts if is_found]
         least, most = min(keys), max(keys)  # what these two begin with alike, all do
-        if prefix := least[: next((i for i, (a, b) in enumerate(zip(least, most, strict=False)) if a != b), len(least))]:
+        if prefix := least[
+            : next((i for i, (a, b) in enumerate(zip(least, most, strict=False)) if a != b), len(least))
+        ]:
             keys = [prefix]
         elif len(keys) > _MOST_WORDS:
             return None
     forms = short.kernels.OF_BYTES | (0 if segmenter.encoding is None else short.kernels.UTF8)
     forms |= 0 if normalizer is None else short.kernels.ONLY_ASCII
     split, classes = kernel_of(cutter.kernel)
-    caches, scratch, dead = words.new_scratch()  # of its own: other threads run while the general reader uses theirs
+    # of its own: other threads run while the general reader uses theirs
+    caches, scratch, dead = words.new_scratch()
     text, room, segments = np.zeros(8, np.uint8), np.zeros(9, np.int64), np.zeros(short.LONGEST + 1, np.int64)
     out, offsets = np.zeros(short.LONGEST + SPARE, np.int32), np.zeros(2, np.int64)
     given = text, offsets, segments, words.tables, caches, scratch, dead, offsets, out, offsets
     codes = [(split, (text, offsets, classes, offsets, segments)), (encode_words, given)]
-    ends, marks = offsets_of(np.array(list(map(len, keys)), np.int64)), np.frombuffer(b"".join(keys), np.uint8)
+    ends, marks = (
+        offsets_of(np.array(list(map(len, keys)), np.int64)),
+        np.frombuffer(b"".join(keys), np.uint8),
+    )
     ids = np.zeros(0, np.int32) if ids is None else ids.astype(np.int32)
     header: list[int] = [0, *(address_of(kernel, tuple(map(typeof, args))) for kernel, args in codes)]
     header += [array.ctypes.data for array in (room, segments, out)]

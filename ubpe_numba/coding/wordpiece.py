@@ -1,7 +1,7 @@
 """Words to ids by the longest piece: a vocabulary of WordPiece as the tables of kernels/wordpiece.py.
 
-A piece with the prefix is entered twice, since a word may also begin with the characters of the prefix. With n characters, c the
-symbol of one at the beginning of a word, c' = n + c inside:
+A piece with the prefix is entered twice, since a word may also begin with the characters of the prefix. With
+n characters, c the symbol of one at the beginning of a word, c' = n + c inside:
 
     piece       at the beginning    inside
     ab          a b'                -
@@ -28,8 +28,8 @@ from ubpe_numba.vocabulary.alphabet import Alphabet
 class PieceEncoder:
     """The tables of a vocabulary of `pieces` with their ids, 0..2**31 - 1; the empty piece is never found.
 
-    `alphabet` has their characters; `prefix` of pieces within a word, or ``""``; `unknown`, the id of a word that cannot be cut
-    or has over `longest` characters.
+    `alphabet` has their characters; `prefix` of pieces within a word, or ``""``; `unknown`, the id of a word
+    that cannot be cut or has over `longest` characters.
 
     >>> letters = Alphabet.from_user("#?abelnu")
     >>> encoder = PieceEncoder({"?": 0, "un": 1, "##able": 2, "##a": 3}, letters, "##", 0, 100)
@@ -38,7 +38,9 @@ class PieceEncoder:
     ([[1, 2], [0]], [2, 4, 4])
     """
 
-    def __init__(self, pieces: Mapping[str, int], alphabet: Alphabet, prefix: str, unknown: int, longest: int) -> None:
+    def __init__(
+        self, pieces: Mapping[str, int], alphabet: Alphabet, prefix: str, unknown: int, longest: int
+    ) -> None:
         going_on = [piece for piece in pieces if prefix and piece.startswith(prefix)]
         entries = [*pieces, *(piece[len(prefix) :] for piece in going_on)]
         inside = alphabet.size if prefix else 0
@@ -48,7 +50,8 @@ class PieceEncoder:
         symbols = alphabet.lookup(code_points("".join(entries))) + np.int32(inside)
         symbols[starts[: len(pieces)][lengths[: len(pieces)] > 0]] -= inside
         n, long = alphabet.size + inside, lengths > 1
-        self._ids = np.concatenate([np.full(n, -1, np.int32), ids[long], [np.int32(unknown)]])  # the entry -1: the unknown
+        # the entry -1: the unknown
+        self._ids = np.concatenate([np.full(n, -1, np.int32), ids[long], [np.int32(unknown)]])
         self._ids[symbols[starts[:-1][lengths == 1]]] = ids[lengths == 1]
         self._lengths = np.concatenate([np.ones(n, np.int64), lengths[long]])
         arena = np.concatenate([np.arange(n, dtype=np.int32), symbols[np.repeat(long, lengths)]])
@@ -67,14 +70,22 @@ class PieceEncoder:
         return numbers
 
     def encode(
-        self, words: Ragged, gap: int, n_threads: int | None, sized: bool, without: frozenset[int] = frozenset()
+        self,
+        words: Ragged,
+        gap: int,
+        n_threads: int | None,
+        sized: bool,
+        without: frozenset[int] = frozenset(),
     ) -> tuple[Ragged, np.ndarray | None]:
         """The ids of words of alphabet ids, -1 for a character of no piece, each with `gap` more of these after it.
 
-        And, if `sized`, how many characters each id is of, int64. No word becomes a piece whose id is in `without`.
+        And, if `sized`, how many characters each id is of, int64. No word becomes a piece whose id is in
+        `without`.
         """
         tables = gap, self._inside, self._trie, self._numbers_without(without), -1, self._longest
-        found = over_documents(lambda _, out, ends, __: (wordpiece.cut_words, (*tables, out, ends)), words, n_threads)
+        found = over_documents(
+            lambda _, out, ends, __: (wordpiece.cut_words, (*tables, out, ends)), words, n_threads
+        )
         ids = trusted(self._ids[found.values], found._offsets)
         if not sized:
             return ids, None

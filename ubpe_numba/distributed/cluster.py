@@ -1,10 +1,12 @@
 """The cluster that the work runs on: the user's `Client`, or processes on this machine; tasks, and values that workers share.
 
-Every worker, one that joins later too, declares its build of this library as a resource of Dask, by a plugin that `using`
-registers; tasks need the resource of the driver's build, so that Dask gives them to no other worker. If a worker dies the
-scheduler gives its task to another one (``distributed.scheduler.allowed-failures`` times).
+Every worker, one that joins later too, declares its build of this library as a resource of Dask, by a plugin
+that `using` registers; tasks need the resource of the driver's build, so that Dask gives them to no other
+worker. If a worker dies the scheduler gives its task to another one
+(``distributed.scheduler.allowed-failures`` times).
 
-Dask writes results to disk by the sizes of objects, of which it is told here: a `Ragged` of a gigabyte is an object of 56 bytes.
+Dask writes results to disk by the sizes of objects, of which it is told here: a `Ragged` of a gigabyte is an
+object of 56 bytes.
 """
 
 from __future__ import annotations
@@ -50,17 +52,20 @@ _LOOK = 5.0  # seconds between two looks at the workers while none of them finis
 def using(client: Client | None) -> Iterator[Client]:
     """A client to work with, whose workers have been found fit for it: the user's, which stays open.
 
-    None: the current client of Dask if there is one, as for Dask's own `compute`; otherwise that of a cluster of processes on
-    this machine, one a core with one thread each, which is closed at the end. TypeError if `client` is something else, or
-    asynchronous; ConnectionError, with its address, if the scheduler does not answer; RuntimeError if all workers have another
-    build of this library, a UserWarning if some have, which get no task.
+    None: the current client of Dask if there is one, as for Dask's own `compute`; otherwise that of a cluster
+    of processes on this machine, one a core with one thread each, which is closed at the end. TypeError if
+    `client` is something else, or asynchronous; ConnectionError, with its address, if the scheduler does not
+    answer; RuntimeError if all workers have another build of this library, a UserWarning if some have, which
+    get no task.
     """
     if client is None:
         with suppress(ValueError):  # there is none
             client = default_client()
     if client is None:
-        port = {"dashboard_address": ":0", "scheduler_kwargs": {"dashboard": False}}  # any: None is 8787, or a warning
-        with dask.config.set({"distributed.comm.timeouts.connect": "5s"}):  # of a worker that asks one that died for data
+        # any: None is 8787, or a warning
+        port = {"dashboard_address": ":0", "scheduler_kwargs": {"dashboard": False}}
+        # of a worker that asks one that died for data
+        with dask.config.set({"distributed.comm.timeouts.connect": "5s"}):
             cluster = LocalCluster(processes=True, threads_per_worker=1, **port)
         with cluster, Client(cluster, set_as_default=False) as made:
             declare_builds(made)
@@ -84,7 +89,9 @@ def reaching(client: Client) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        lost = isinstance(error, CommClosedError) or getattr(error, "reason", "") == "scheduler-connection-lost"
+        lost = (
+            isinstance(error, CommClosedError) or getattr(error, "reason", "") == "scheduler-connection-lost"
+        )
         if not lost and client.status == "running":
             raise
         raise ConnectionError(message) from error
@@ -145,7 +152,8 @@ def _plugin(data: bytes | None = None) -> WorkerPlugin:
             if mine not in worker.state.total_resources:
                 await worker.set_resources(**{mine: 1 << 30})
                 paused, running = (type(worker.status)[name] for name in ("paused", "running"))
-                if worker.status == running:  # so that the scheduler looks again for tasks that waited for such a worker
+                # so that the scheduler looks again for tasks that waited for such a worker
+                if worker.status == running:
                     worker.status = paused
                     worker.status = running
 
@@ -162,8 +170,8 @@ def declare_builds(client: Client) -> None:
 def check_workers(client: Client, told: set[str]) -> Mapping[str, Any]:
     """The workers that have the build of this process, from the scheduler's description of them.
 
-    RuntimeError, with worker, host and both builds, if there are only others; a UserWarning of each that is not among those
-    `told`, which become more.
+    RuntimeError, with worker, host and both builds, if there are only others; a UserWarning of each that is
+    not among those `told`, which become more.
     """
     with reaching(client):
         workers = client.scheduler_info(n_workers=-1)["workers"]
@@ -176,7 +184,9 @@ def check_workers(client: Client, told: set[str]) -> Mapping[str, Any]:
         for where, state in found.items():
             if isinstance(state, (str, ImportError)) and state != BUILD:  # others have just ended
                 has = state if isinstance(state, str) else f"cannot import ubpe_numba: {state}"
-                reasons[where] = f"the worker {where} on host {workers[where]['host']} has {has}; expected {BUILD}, as here"
+                reasons[where] = (
+                    f"the worker {where} on host {workers[where]['host']} has {has}; expected {BUILD}, as here"
+                )
         if reasons and not same:
             raise RuntimeError(f"client: {'; '.join(reasons.values())}")
         for where in reasons.keys() - told:
@@ -186,19 +196,28 @@ def check_workers(client: Client, told: set[str]) -> Mapping[str, Any]:
 
 
 def results(
-    client: Client, delayeds: Sequence[Delayed], names: Sequence[str], progress: bool | str, what: str, retries: int = 0
+    client: Client,
+    delayeds: Sequence[Delayed],
+    names: Sequence[str],
+    progress: bool | str,
+    what: str,
+    retries: int = 0,
 ) -> Iterator[tuple[int, Any]]:
     """Run tasks and yield their indices and results as they finish; the rest is cancelled when the iterator ends.
 
-    A result is fetched when the iterator comes to it, and the worker may forget it then: one result at a time is in memory here.
-    names: of the tasks in messages; what: the label of the bar; retries: of a task that fails. ConnectionError if the scheduler
-    is lost; RuntimeError if several workers died one after the other while they ran one task, or its input is lost; and the
-    exception of a task, of its class, with the name of the task before the message.
+    A result is fetched when the iterator comes to it, and the worker may forget it then: one result at a time
+    is in memory here. names: of the tasks in messages; what: the label of the bar; retries: of a task that
+    fails. ConnectionError if the scheduler is lost; RuntimeError if several workers died one after the other
+    while they ran one task, or its input is lost; and the exception of a task, of its class, with the name of
+    the task before the message.
     """
     indices = {task.key: i for i, task in enumerate(delayeds)}
     with reaching(client):
         with dask.config.set(LARGE_GRAPHS):
-            futures = {future.key: future for future in client.compute(delayeds, resources={BUILD: 1}, retries=retries)}
+            futures = {
+                future.key: future
+                for future in client.compute(delayeds, resources={BUILD: 1}, retries=retries)
+            }
         done, told, seen = False, set[str](), time.monotonic()
         try:
             waiting = as_completed(list(futures.values()), loop=client.loop)
@@ -265,7 +284,8 @@ def with_name(error: Exception, name: str) -> Exception:
 def shared(client: Client, name: str, value: Any) -> Iterator[None]:
     """Give a value to all workers, also to those that come later, to be had by `value_of` in tasks until the block ends.
 
-    Were it the result of a task, a worker that fetches it from one that dies would wait for the timeout of connections (30 s).
+    Were it the result of a task, a worker that fetches it from one that dies would wait for the timeout of
+    connections (30 s).
 
     >>> from distributed import Client
     >>> with Client(processes=False, n_workers=1, dashboard_address=":0") as client, shared(client, "seven", 7):

@@ -1,7 +1,7 @@
 """Equal documents, or segments of text, counted partition by partition; the counts are added up on the workers.
 
-Each partition is counted where it is, and the counts are added up in a tree, `_SPLIT_EVERY` at a time, in the order of the
-partitions: so documents keep the order of their first appearance, as in one process.
+Each partition is counted where it is, and the counts are added up in a tree, `_SPLIT_EVERY` at a time, in the
+order of the partitions: so documents keep the order of their first appearance, as in one process.
 
     partitions    0      1      2      3
     counted      a b    a c    b d    a
@@ -52,13 +52,14 @@ def count(
     Parameters
     ----------
     parts
-        The partitions: a list of `dask.delayed` values, of futures, or of partitions that are in memory here, each documents as
-        `fit` takes them or `Counts`; a `dask.bag` of documents; a 2-D `dask.array`, whose rows are documents; a column of a
-        `dask.dataframe`; or paths of Parquet files or of text files (``.txt``), whose lines are documents: UTF-8, or any bytes
-        where the tokenizer has an encoding or an alphabet of bytes.
+        The partitions: a list of `dask.delayed` values, of futures, or of partitions that are in memory here,
+        each documents as `fit` takes them or `Counts`; a `dask.bag` of documents; a 2-D `dask.array`, whose
+        rows are documents; a column of a `dask.dataframe`; or paths of Parquet files or of text files
+        (``.txt``), whose lines are documents: UTF-8, or any bytes where the tokenizer has an encoding or an
+        alphabet of bytes.
     tokenizer
-        None: documents are counted. A tokenizer: what its `fit` counts, segments of text that is normalised and cut, without
-        special tokens. It need not be fitted.
+        None: documents are counted. A tokenizer: what its `fit` counts, segments of text that is normalised
+        and cut, without special tokens. It need not be fitted.
     column
         The column of documents, where `parts` are tables.
     client
@@ -66,31 +67,32 @@ def count(
     min_count
         Documents that occur less often are left out, before they are sent here.
     blocksize, progress
-        Of files: bytes that are one partition, 64 MiB by default, as ``"16 MiB"`` or a number. ``"auto"`` shows progress on a
-        terminal, True always, False never.
+        Of files: bytes that are one partition, 64 MiB by default, as ``"16 MiB"`` or a number. ``"auto"``
+        shows progress on a terminal, True always, False never.
 
     Returns
     -------
     Counts
-        As `count_documents` gives them of all documents in the order of the partitions. ``tokenizer.fit(counts)`` then gives what
-        a fit on the documents gives, if `min_count` is 1.
+        As `count_documents` gives them of all documents in the order of the partitions.
+        ``tokenizer.fit(counts)`` then gives what a fit on the documents gives, if `min_count` is 1.
 
     Raises
     ------
     TypeError, ValueError, OSError, UnknownSymbolError
-        For arguments, partitions and documents that are not valid, naming the partition and the document in it.
+        For arguments, partitions and documents that are not valid, naming the partition and the document in
+        it.
     ConnectionError
         If the scheduler is lost.
 
     Notes
     -----
-    Memory of a worker: counts of n distinct documents with s symbols take 24 n + b s bytes, where b is 1 for bytes, 4 for
-    characters, and the width of integers; to count, or to add up eight counts, at most 48 n + 8 s more. Counts that wait are
-    written to disk by Dask where its limit of memory asks for it.
+    Memory of a worker: counts of n distinct documents with s symbols take 24 n + b s bytes, where b is 1 for
+    bytes, 4 for characters, and the width of integers; to count, or to add up eight counts, at most 48 n + 8
+    s more. Counts that wait are written to disk by Dask where its limit of memory asks for it.
 
-    A fit on counted documents of integers learns the alphabet from the distinct ones. Where symbols reach 65,536, give it:
-    ``alphabet=``. A dataframe made of Python lists becomes one of strings, ``"[1, 2]"``, unless Dask's option
-    ``dataframe.convert-string`` is False.
+    A fit on counted documents of integers learns the alphabet from the distinct ones. Where symbols reach
+    65,536, give it: ``alphabet=``. A dataframe made of Python lists becomes one of strings, ``"[1, 2]"``,
+    unless Dask's option ``dataframe.convert-string`` is False.
 
     Examples
     --------
@@ -103,7 +105,9 @@ def count(
     """
     if tokenizer is not None:
         if not isinstance(tokenizer, Tokenizer):
-            raise TypeError(f"tokenizer: expected a BPE, UBPE or UBPEClassic, or None, got {describe(tokenizer)}")
+            raise TypeError(
+                f"tokenizer: expected a BPE, UBPE or UBPEClassic, or None, got {describe(tokenizer)}"
+            )
         tokenizer = unfitted(tokenizer)
     partitions = partitions_of(parts, column, lines=lines_of(tokenizer), blocksize=blocksize)
     return counted(partitions, tokenizer, client, min_count=min_count, progress=progress).counts
@@ -117,7 +121,9 @@ def counted(
     Progress(progress)  # raises for another value
     least = positive(min_count, "min_count")
     if partitions.joined:
-        raise ValueError("parts: a 1-D dask.array is one document: there is nothing to count; rows of a 2-D one are documents")
+        raise ValueError(
+            "parts: a 1-D dask.array is one document: there is nothing to count; rows of a 2-D one are documents"
+        )
     if tokenizer is not None:
         settings_of(tokenizer)  # raises for arguments that are not valid, before anything is read
     if not partitions.delayed:
@@ -127,16 +133,23 @@ def counted(
         bare = copy.copy(tokenizer)
         bare.n_threads = 1
         if preprocessing_of(bare).pretokenizer is None:
-            bare.preprocessing = dataclasses.replace(preprocessing_of(bare), break_tokens=None, stop_tokens=None)
-    how = delayed(pickle.dumps((bare, partitions.column), 5), name=f"ubpe-tokenizer-{uuid4().hex}", traverse=False)
+            bare.preprocessing = dataclasses.replace(
+                preprocessing_of(bare), break_tokens=None, stop_tokens=None
+            )
+    how = delayed(
+        pickle.dumps((bare, partitions.column), 5), name=f"ubpe-tokenizer-{uuid4().hex}", traverse=False
+    )
     named = zip(partitions.delayed, partitions.names, strict=True)
     leaves = [_task("count", count_part, part, how, name) for part, name in named]
     row = leaves
     while len(row) > _SPLIT_EVERY:
         row = [_task("add", add, row[i : i + _SPLIT_EVERY]) for i in range(0, len(row), _SPLIT_EVERY)]
-    tasks = [*(_task("counted", bool, leaf) for leaf in leaves), _task("add", add, row, least)]  # the first tell of progress
+    # the first tell of progress
+    tasks = [*(_task("counted", bool, leaf) for leaf in leaves), _task("add", add, row, least)]
     with using(client if client is not None else partitions.client) as used:
-        found = dict(results(used, tasks, [*partitions.names, "parts"], progress, "count", 3 * partitions.remote))
+        found = dict(
+            results(used, tasks, [*partitions.names, "parts"], progress, "count", 3 * partitions.remote)
+        )
     total: Counted = found[len(leaves)]
     return total
 
@@ -152,16 +165,21 @@ def unfitted(tokenizer: Tokenizer) -> Tokenizer:
 def lines_of(tokenizer: Tokenizer | None) -> str:
     """Kind of the lines of text files in the fit of a tokenizer: ``"bytes"``, or ``"str"`` where characters are symbols."""
     if tokenizer is None or preprocessing_of(tokenizer).encoding is not None or tokenizer.alphabet is None:
-        return "bytes" if tokenizer is not None and preprocessing_of(tokenizer).encoding is not None else "str"
+        return (
+            "bytes" if tokenizer is not None and preprocessing_of(tokenizer).encoding is not None else "str"
+        )
     return "str" if Alphabet.from_user(tokenizer.alphabet).kind == "str" else "bytes"
 
 
 def _task(what: str, function: Callable[..., Any], *arguments: Any) -> Any:
     """A task whose name Dask's dashboard shows as ``ubpe-count`` and the like."""
-    return delayed(function, pure=False, traverse=False)(*arguments, dask_key_name=f"ubpe-{what}-{uuid4().hex}")
+    return delayed(function, pure=False, traverse=False)(
+        *arguments, dask_key_name=f"ubpe-{what}-{uuid4().hex}"
+    )
 
 
-_CHANGES = ("pretokenizer", "special_tokens", "known_words", "normalizer")  # arguments by which segments are not documents
+# arguments by which segments are not documents
+_CHANGES = ("pretokenizer", "special_tokens", "known_words", "normalizer")
 
 
 class Counted(NamedTuple):
@@ -194,12 +212,18 @@ def _counts(docs: Any, tokenizer: Tokenizer | None) -> tuple[Counts, int]:
     are_segments = changed or (isinstance(docs, Counts) and docs.are_segments)
     flat = Documents(corpus.values, corpus.offsets, given.kind)
     weights = np.ones(corpus.offsets.size - 1, np.int64) if corpus.weights is None else corpus.weights
-    if (missing := corpus.n_documents - int(weights.sum())) > 0:  # documents without symbols: one, which is empty
-        flat, weights = flat._replace(offsets=np.append(flat.offsets, flat.offsets[-1])), np.append(weights, missing)
+    # documents without symbols: one, which is empty
+    if (missing := corpus.n_documents - int(weights.sum())) > 0:
+        flat, weights = (
+            flat._replace(offsets=np.append(flat.offsets, flat.offsets[-1])),
+            np.append(weights, missing),
+        )
     counts = Counts.of(flat, weights)
     counts.are_segments = are_segments
     if tokenizer.alphabet is not None:
-        alphabet = Alphabet.from_user(tokenizer.alphabet, given.kind if given.offsets[-1] > given.offsets[0] else None)
+        alphabet = Alphabet.from_user(
+            tokenizer.alphabet, given.kind if given.offsets[-1] > given.offsets[0] else None
+        )
         alphabet.check_kind(given)
         if (alphabet.lookup(counts.flat.values) < 0).any():
             alphabet.to_ids(given)  # raises, naming document, position and symbol
@@ -213,10 +237,15 @@ def add(parts: list[Counted], min_count: int = 1) -> Counted:
     if not filled:
         return parts[0]._replace(n_symbols=n_symbols)
     kinds = ["integers" if part.counts.kind == "int" else part.counts.kind for part in filled]
-    kinds = [f"segments of {kind}" if part.counts.are_segments else kind for kind, part in zip(kinds, filled, strict=True)]
+    kinds = [
+        f"segments of {kind}" if part.counts.are_segments else kind
+        for kind, part in zip(kinds, filled, strict=True)
+    ]
     for kind, part in zip(kinds, filled, strict=True):
         if kind != kinds[0]:
-            raise TypeError(f"parts: expected documents of one kind, got {kinds[0]} ({filled[0].name}) and {kind} ({part.name})")
+            raise TypeError(
+                f"parts: expected documents of one kind, got {kinds[0]} ({filled[0].name}) and {kind} ({part.name})"
+            )
     flat, weights = side_by_side([part.counts for part in filled])
     stay, total = distinct(flat, weights)
     often = total >= min_count

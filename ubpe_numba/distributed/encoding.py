@@ -1,14 +1,16 @@
 """`encode` and `decode`: documents of a cluster become ids, and ids documents, partition by partition, in files or here.
 
-Tables are read in batches of bounded memory, one column is made of another, and written whole: a file appears under its name when
-all of it is written. The target folder, on a disk or in a store:
+Tables are read in batches of bounded memory, one column is made of another, and written whole: a file appears
+under its name when all of it is written. The target folder, on a disk or in a store:
 
-    _ubpe.json              the manifest: made by `encode` or `decode`, with which model and settings, of which partitions
-    part-00000.parquet      a partition that is there whole
-    .part-00001.parquet.4f00c2a9d1b7e655.tmp     on disks: one that is being written, or was when its process was killed
+    _ubpe.json              the manifest: made by `encode` or `decode`, with which model and settings, of
+    which partitions part-00000.parquet      a partition that is there whole
+    .part-00001.parquet.4f00c2a9d1b7e655.tmp     on disks: one that is being written, or was when its process
+    was killed
 
-A run that finds files does the rest only, and is refused where the manifest says anything else than it would write itself.
-Several runs may write to one folder at once, under temporary names; what one has finished others leave out. Nothing is locked.
+A run that finds files does the rest only, and is refused where the manifest says anything else than it would
+write itself. Several runs may write to one folder at once, under temporary names; what one has finished
+others leave out. Nothing is locked.
 """
 
 from __future__ import annotations
@@ -29,7 +31,15 @@ from dask import delayed
 
 from ubpe_numba.coding.streams import check_options
 from ubpe_numba.distributed.cluster import reaching, results, shared, using, value_of
-from ubpe_numba.distributed.sources import Partitions, batches_of, documents_of, is_local, is_path, partitions_of, store_of
+from ubpe_numba.distributed.sources import (
+    Partitions,
+    batches_of,
+    documents_of,
+    is_local,
+    is_path,
+    partitions_of,
+    store_of,
+)
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.errors import LocatedError, quoted
 from ubpe_numba.runtime.arrays import describe
@@ -69,17 +79,19 @@ def encode(
     tokenizer
         A fitted tokenizer. It travels once to every worker.
     source
-        As `parts` of `count`. All other columns of tables are kept, and after them those that folders of Parquet files name
-        (``year=2024/``), unless the file has a column of this name itself.
+        As `parts` of `count`. All other columns of tables are kept, and after them those that folders of
+        Parquet files name (``year=2024/``), unless the file has a column of this name itself.
     target
-        The path or URL of a folder that all machines see: one Parquet file for each partition, ``part-00000.parquet`` and so on
-        in their order, and a manifest, ``_ubpe.json``. None: the ids are brought here.
+        The path or URL of a folder that all machines see: one Parquet file for each partition,
+        ``part-00000.parquet`` and so on in their order, and a manifest, ``_ubpe.json``. None: the ids are
+        brought here.
     column
         The column of documents where `source` is tables; not needed if there is one column.
     ids
         The column that ids are written to, ``list<int32>``.
     drop
-        False: the ids are one more column of a table, after all others. True: they take the place of `column`.
+        False: the ids are one more column of a table, after all others. True: they take the place of
+        `column`.
     blocksize, client, progress
         As for `count`.
     **options
@@ -88,23 +100,26 @@ def encode(
     Returns
     -------
     list of str or Ragged
-        The paths of the files in the order of the partitions; without `target` the ids of all documents, in order.
+        The paths of the files in the order of the partitions; without `target` the ids of all documents, in
+        order.
 
     Raises
     ------
     NotFittedError
         Without a vocabulary.
     UnknownSymbolError, SpecialTokenError, TypeError, ValueError
-        As `encode_batch`, with the partition before the message; `document` is the row in its file, or in the partition. For
-        `dropout` and `sample`. For a target that was made by another model, with other settings or of another source.
+        As `encode_batch`, with the partition before the message; `document` is the row in its file, or in the
+        partition. For `dropout` and `sample`. For a target that was made by another model, with other
+        settings or of another source.
     OSError, ConnectionError
         For a file that cannot be read or written, with its path; if the scheduler is lost.
 
     Notes
     -----
-    A file appears under its name when all of it is on the disk, so a run that was killed, or stopped by an error, is continued by
-    the same call. It may also be made several times at once, on one machine or several. Parquet files of a source are recognised
-    by their footers; of other sources only the names and the number of partitions are compared.
+    A file appears under its name when all of it is on the disk, so a run that was killed, or stopped by an
+    error, is continued by the same call. It may also be made several times at once, on one machine or
+    several. Parquet files of a source are recognised by their footers; of other sources only the names and
+    the number of partitions are compared.
 
     Examples
     --------
@@ -121,11 +136,16 @@ def encode(
     _check(tokenizer, ids=ids)
     for name in _DRAWS:
         if name in options:
-            raise ValueError(f"{name}: draws depend on the number of a document in the whole, which a partition does not know")
-    tokenizer.encode_batch([], **check_options(options))  # raises for a value that is not valid, before anything is written
+            raise ValueError(
+                f"{name}: draws depend on the number of a document in the whole, which a partition does not know"
+            )
+    # raises for a value that is not valid, before anything is written
+    tokenizer.encode_batch([], **check_options(options))
     lines = "bytes" if model_of(tokenizer).alphabet.kind == "bytes" else "str"
     found = partitions_of(source, column, lines=lines, blocksize=blocksize, name="source")
-    result: Ragged | list[str] = _recoded("encode", tokenizer, options, found, (ids, "ids", drop), target, client, progress)
+    result: Ragged | list[str] = _recoded(
+        "encode", tokenizer, options, found, (ids, "ids", drop), target, client, progress
+    )
     return result
 
 
@@ -147,19 +167,22 @@ def decode(
     Parameters
     ----------
     tokenizer, source, target
-        As for `encode`, of documents of ids: a folder that `encode` wrote, for example. Without a target documents come here.
+        As for `encode`, of documents of ids: a folder that `encode` wrote, for example. Without a target
+        documents come here.
     ids
-        The column of ids where `source` is tables: ``"ids"`` unless given, or the only one. Needed where `Delayed` give tables.
+        The column of ids where `source` is tables: ``"ids"`` unless given, or the only one. Needed where
+        `Delayed` give tables.
     column, drop
-        The column that documents are written to: lists of integers, strings, or binary, by the kind of the model; one more, after
-        all others, or in the place of `ids`.
+        The column that documents are written to: lists of integers, strings, or binary, by the kind of the
+        model; one more, after all others, or in the place of `ids`.
     errors, blocksize, client, progress
         As for `Tokenizer.decode` and `encode`.
 
     Returns
     -------
     list of str, Ragged or list
-        The paths of the files in the order of the partitions; without `target` all documents, in order, as by `decode_batch`.
+        The paths of the files in the order of the partitions; without `target` all documents, in order, as by
+        `decode_batch`.
 
     Raises
     ------
@@ -177,9 +200,13 @@ def decode(
     """
     _check(tokenizer, column=column, errors=errors)
     model_of(tokenizer)
-    found = partitions_of(source, ids, lines="bytes", blocksize=blocksize, name="source", argument="ids", default="ids")
+    found = partitions_of(
+        source, ids, lines="bytes", blocksize=blocksize, name="source", argument="ids", default="ids"
+    )
     names = column, "column", drop
-    result: Ragged | list[Any] = _recoded("decode", tokenizer, {"errors": errors}, found, names, target, client, progress)
+    result: Ragged | list[Any] = _recoded(
+        "decode", tokenizer, {"errors": errors}, found, names, target, client, progress
+    )
     return result
 
 
@@ -208,7 +235,9 @@ class Work(NamedTuple):
     def check(self, columns: Any) -> None:
         """ValueError if there is a column of the new name already."""
         if self.new in columns and not (self.drop and self.new == self.source):
-            raise ValueError(f"{self.argument}: there is a column {quoted(self.new)} already; give another name")
+            raise ValueError(
+                f"{self.argument}: there is a column {quoted(self.new)} already; give another name"
+            )
 
 
 def _recoded(
@@ -217,7 +246,9 @@ def _recoded(
 ) -> Any:  # fmt: skip
     """All partitions through the model, `what` with it; names: as in `Work`, the three of the column of results."""
     if source.joined:
-        raise ValueError("source: a 1-D dask.array is one document, which cannot be encoded in parts; give rows of a 2-D one")
+        raise ValueError(
+            "source: a 1-D dask.array is one document, which cannot be encoded in parts; give rows of a 2-D one"
+        )
     lean = copy.copy(tokenizer)
     vars(lean).pop("history_", None)  # which need not travel
     lean.n_threads = 1
@@ -231,7 +262,10 @@ def _recoded(
             raise TypeError(f"target: expected the path of a folder or None, got {describe(target)}")
         folder = Target(*store_of(target, "target"), len(found))
         work = work._replace(folder=folder)
-        shown = {k: sorted(map(repr, v)) if isinstance(v, (set, frozenset, list, tuple)) else str(v) for k, v in options.items()}
+        shown = {
+            k: sorted(map(repr, v)) if isinstance(v, (set, frozenset, list, tuple)) else str(v)
+            for k, v in options.items()
+        }
         settings = {"source": source.column, "result": names[0], "drop": names[2], "options": shown}
         manifest = {"function": what, "model": tokenizer.fingerprint, "settings": settings}
         todo = folder.begin({**manifest, "parts": source.identities or source.names})
@@ -241,7 +275,9 @@ def _recoded(
         retries = 3 if source.remote or (work.folder and not is_local(work.folder.store)) else 0
         with using(client or source.client) as running, reaching(running), shared(running, token, work):
             tasks = [run(token, source.delayed[i], i, dask_key_name=f"{token}-{i}") for i in todo]
-            for k, result in results(running, tasks, [source.names[i] for i in todo], progress, what, retries):
+            for k, result in results(
+                running, tasks, [source.names[i] for i in todo], progress, what, retries
+            ):
                 found[todo[k]] = result
     return _joined(found) if work.folder is None else work.folder.finish()
 
@@ -253,7 +289,9 @@ def _run(token: str, part: Any, number: int) -> Any:
     work: Work = value_of(token)
     tokenizer = work.tokenizer
     if tokenizer.fingerprint != work.fingerprint:
-        raise RuntimeError(f"the model has the fingerprint {tokenizer.fingerprint} on this worker, expected {work.fingerprint}")
+        raise RuntimeError(
+            f"the model has the fingerprint {tokenizer.fingerprint} on this worker, expected {work.fingerprint}"
+        )
     convert = partial(getattr(tokenizer, work.method), **work.options)
     if work.folder is None:
         return _joined([result for _, result in _pieces(work, part, convert)])
@@ -264,7 +302,9 @@ def _run(token: str, part: Any, number: int) -> Any:
             if batch is None or work.source is None:
                 yield pa.table({work.new: values})
             elif work.drop:
-                yield pa.Table.from_batches([batch]).set_column(batch.schema.get_field_index(work.source), work.new, values)
+                yield pa.Table.from_batches([batch]).set_column(
+                    batch.schema.get_field_index(work.source), work.new, values
+                )
             else:
                 yield pa.Table.from_batches([batch]).append_column(work.new, values)
 
@@ -310,23 +350,31 @@ def _column(tokenizer: Tokenizer, found: Any, options: dict[str, Any]) -> Any:
     if kind == "int":
         return pa.array(found, pa.list_(pa.int64() if names is None else pa.infer_type(names)))
     try:
-        return pa.array(found, pa.binary() if kind == "bytes" and model_of(tokenizer).segmenter.encoding is None else pa.string())
+        return pa.array(
+            found,
+            pa.binary()
+            if kind == "bytes" and model_of(tokenizer).segmenter.encoding is None
+            else pa.string(),
+        )
     except UnicodeEncodeError as error:
         how = quoted(options.get("errors"))
-        raise ValueError(f"errors: with {how} texts have surrogates, which files cannot hold; use 'replace'") from error
+        raise ValueError(
+            f"errors: with {how} texts have surrogates, which files cannot hold; use 'replace'"
+        ) from error
 
 
 def _write_tables(tables: Iterator[Any], new: str, file: Any) -> None:
     """Write tables of one schema into a Parquet file, a row group each.
 
-    The column `new` is written without a dictionary and statistics, its integers as differences: in half the bytes and two thirds
-    of the time that snappy takes.
+    The column `new` is written without a dictionary and statistics, its integers as differences: in half the
+    bytes and two thirds of the time that snappy takes.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     table = next(tables)
-    pq.write_table(table.schema.empty_table(), empty := io.BytesIO())  # which names columns, ``ids.list.element`` for lists
+    # which names columns, ``ids.list.element`` for lists
+    pq.write_table(table.schema.empty_table(), empty := io.BytesIO())
     leaves = [column.path for column in pq.ParquetFile(empty).schema]
     others = [leaf for leaf in leaves if leaf.split(".")[0] != new]
     options: dict[str, Any] = {"use_dictionary": others, "write_statistics": others}
@@ -378,21 +426,27 @@ class Target(NamedTuple):
     def begin(self, manifest: dict[str, Any]) -> list[int]:
         """Make the folder with the manifest, or compare the one that is there; returns the partitions that are missing.
 
-        ValueError, naming the first difference, if the manifest that is there says something else, or is none; OSError if the
-        folder has other files and no manifest, or cannot be made or written to.
+        ValueError, naming the first difference, if the manifest that is there says something else, or is
+        none; OSError if the folder has other files and no manifest, or cannot be made or written to.
         """
         if self.store.isfile(self.path):
             raise NotADirectoryError(f"target: {self.path}: expected a folder, got a file")
         self.store.makedirs(self.path, exist_ok=True)
         where, manifest = f"{self.path.rstrip('/')}/{_MANIFEST}", {"format": _FORMAT, **manifest}
         others = sorted(name for name in self.names() if not _is_temporary(name))
-        if not self.store.exists(where):  # asked after the folder was listed: another run may begin at the same time
+        # asked after the folder was listed: another run may begin at the same time
+        if not self.store.exists(where):
             if others:
                 raise FileExistsError(
                     f"target: {self.path}: expected a new or an empty folder, or one with {_MANIFEST}, got {others[0]} in it"
                 )
             with suppress(FileExistsError, FileNotFoundError):
-                publish(self.store, where, lambda file: file.write(json.dumps(manifest, indent=1).encode()), new=True)
+                publish(
+                    self.store,
+                    where,
+                    lambda file: file.write(json.dumps(manifest, indent=1).encode()),
+                    new=True,
+                )
         try:
             found = dict(json.loads(self.store.cat_file(where)))
         except (ValueError, TypeError) as error:
@@ -403,9 +457,13 @@ class Target(NamedTuple):
                 pairs = enumerate(zip(old, new, strict=True))
                 key, old, new = next(((f"partition {i}", a, b) for i, (a, b) in pairs if a != b), (key, 0, 0))
             elif key == "parts":
-                raise ValueError(f"target: {self.path}: was made of {len(old or ())} partitions, the source now has {len(new)}")
+                raise ValueError(
+                    f"target: {self.path}: was made of {len(old or ())} partitions, the source now has {len(new)}"
+                )
             if old != new:
-                raise ValueError(f"target: {self.path}: was made with another {key}: {old}, now {new}; give another folder")
+                raise ValueError(
+                    f"target: {self.path}: was made with another {key}: {old}, now {new}; give another folder"
+                )
         there = self.names()
         return [i for i in range(self.n_parts) if posixpath.basename(self.file(i)) not in there]
 
@@ -432,7 +490,8 @@ class Target(NamedTuple):
                     f"target: a worker wrote {file}, but it is not here: all machines have to share the folder"
                 )
         for name in filter(_is_temporary, names):
-            with suppress(FileNotFoundError, PermissionError):  # another run was first; on Windows a file is open there
+            # another run was first; on Windows a file is open there
+            with suppress(FileNotFoundError, PermissionError):
                 self.store.rm_file(f"{self.path.rstrip('/')}/{name}")
         return files if is_local(self.store) else [self.store.unstrip_protocol(file) for file in files]
 

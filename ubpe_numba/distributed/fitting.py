@@ -42,8 +42,10 @@ if TYPE_CHECKING:
 __all__ = ["fit"]
 
 AnyTokenizer = TypeVar("AnyTokenizer", bound=Tokenizer)
-_CUT = ("pretokenizer", "special_tokens", "known_words", "normalizer")  # arguments by which text becomes segments to be counted
-#: Weights and boundaries of partitions, as `make_host` takes them; whether the document before goes on, and tokens may cross.
+# arguments by which text becomes segments to be counted
+_CUT = ("pretokenizer", "special_tokens", "known_words", "normalizer")
+#: Weights and boundaries of partitions, as `make_host` takes them; whether the document before goes on, and
+#: tokens may cross.
 Given = tuple[list[tuple[Any, Any]], tuple[bool, bool]]
 
 _SYMBOL = 12  # bytes of a worker, while it reads partitions included
@@ -67,10 +69,11 @@ def fit(
 ) -> AnyTokenizer:
     """Fit a tokenizer on documents that are on many machines; the same model, bit for bit, as `tok.fit` on all of them.
 
-    Text that is cut into segments (a pre-tokenizer, special tokens, known words, a normalizer) is counted on the workers, see
-    `count`, and the fit on the counts runs here. Other documents are loaded once by the workers, which keep them; the fit runs
-    here and there, a synchronisation for each batch of merges. A worker gets consecutive partitions, of about one size together
-    where sizes are known beforehand (files, arrays), else as many as the others.
+    Text that is cut into segments (a pre-tokenizer, special tokens, known words, a normalizer) is counted on
+    the workers, see `count`, and the fit on the counts runs here. Other documents are loaded once by the
+    workers, which keep them; the fit runs here and there, a synchronisation for each batch of merges. A
+    worker gets consecutive partitions, of about one size together where sizes are known beforehand (files,
+    arrays), else as many as the others.
 
     Parameters
     ----------
@@ -81,15 +84,16 @@ def fit(
     client, column, blocksize, progress
         As for `count`.
     sample_weight
-        A list of one entry for each partition: integers, one for each of its documents, as for `tok.fit`. Partitions that are
-        `Counts` have weights of their own.
+        A list of one entry for each partition: integers, one for each of its documents, as for `tok.fit`.
+        Partitions that are `Counts` have weights of their own.
     boundaries
-        A list of one entry for each partition: positions that no token may cross, as for `tok.fit`; of a 1-D `dask.array` the
-        positions themselves.
+        A list of one entry for each partition: positions that no token may cross, as for `tok.fit`; of a 1-D
+        `dask.array` the positions themselves.
     checkpoint
-        A path or URL of a file that holds the merges so far, written at every epoch and every three minutes. If it is there, the
-        same call goes on from it, after the client or the whole cluster has ended. ValueError if it is of another corpus, other
-        partitions, another version or other arguments; for text that is counted, whose fit is here: save the result of `count`.
+        A path or URL of a file that holds the merges so far, written at every epoch and every three minutes.
+        If it is there, the same call goes on from it, after the client or the whole cluster has ended.
+        ValueError if it is of another corpus, other partitions, another version or other arguments; for text
+        that is counted, whose fit is here: save the result of `count`.
 
     Returns
     -------
@@ -99,19 +103,22 @@ def fit(
     Raises
     ------
     TypeError, ValueError, OSError
-        For arguments, partitions and documents that are not valid, naming the partition and the document in it; and for what only
-        a fit in one place has: ties by place or rarity, an `objective` of probabilities, break tokens in a cut document.
+        For arguments, partitions and documents that are not valid, naming the partition and the document in
+        it; and for what only a fit in one place has: ties by place or rarity, an `objective` of
+        probabilities, break tokens in a cut document.
     UnknownSymbolError
         For a symbol outside the given alphabet, with the document of the partition.
     MemoryError
         If the symbols do not fit into the memory of the workers, before they are read where sizes are known.
     ConnectionError, RuntimeError
-        If the scheduler is lost, or workers again and again, or a partition is not the same when it is read again.
+        If the scheduler is lost, or workers again and again, or a partition is not the same when it is read
+        again.
 
     Notes
     -----
-    Ctrl-C stops the fit and leaves the tokenizer as it was. A worker that is lost is replaced: its partitions are read again, and
-    encoded with the merges so far. Synchronisations and bytes are logged at the end (logger ``ubpe_numba``, INFO).
+    Ctrl-C stops the fit and leaves the tokenizer as it was. A worker that is lost is replaced: its partitions
+    are read again, and encoded with the merges so far. Synchronisations and bytes are logged at the end
+    (logger ``ubpe_numba``, INFO).
 
     Examples
     --------
@@ -136,16 +143,23 @@ def fit(
         raise ValueError("parts: expected one partition at least")
     if cut_by := [name for name in _CUT if getattr(preprocessing_of(tok), name) is not None]:
         if partitions.joined:
-            raise ValueError(f"{cut_by[0]}: documents that are cut are counted, and a 1-D dask.array is one; give several")
+            raise ValueError(
+                f"{cut_by[0]}: documents that are cut are counted, and a 1-D dask.array is one; give several"
+            )
         if sample_weight is not None or boundaries is not None:
             name = "boundaries" if sample_weight is None else "sample_weight"
-            raise ValueError(f"{name}: text that is cut is counted, which has no {name}; give partitions of Counts, or fit here")
+            raise ValueError(
+                f"{name}: text that is cut is counted, which has no {name}; give partitions of Counts, or fit here"
+            )
         if checkpoint is not None:
-            raise ValueError(f"checkpoint: with {cut_by[0]} the fit is here, of counts; save those of `count`, and fit on them")
+            raise ValueError(
+                f"checkpoint: with {cut_by[0]} the fit is here, of counts; save those of `count`, and fit on them"
+            )
         with using(given) as used:
             found = counted(partitions, read, used, progress=progress)
         corpus = corpus_of_fit(read, found.counts, None, None, None)
-        if tok.alphabet is None and len(found.counts):  # of integers it depends on how many symbols all documents have
+        # of integers it depends on how many symbols all documents have
+        if tok.alphabet is None and len(found.counts):
             flat = found.counts.flat
             alphabet = Alphabet.learn(flat, max(found.n_symbols, int(flat.offsets[-1])))
         else:
@@ -154,18 +168,28 @@ def fit(
         return with_fit(tok, alphabet, settings, *learn(corpus, alphabet, settings, bar), corpus, bar)
     apart = "the documents, which a distributed fit does not have in one place"
     if settings.rules.ties != "smallest":
-        raise ValueError(f"rules: ties={settings.rules.ties!r} looks at {apart}; use ties='smallest', or fit on one machine")
+        raise ValueError(
+            f"rules: ties={settings.rules.ties!r} looks at {apart}; use ties='smallest', or fit on one machine"
+        )
     if weighs_by_text(tok):
         way = "fit with objective='shortest', and call reweight on a part of them"
         raise ValueError(f"objective: {way_of_encoding(tok)!r} estimates probabilities on {apart}; {way}")
-    if partitions.joined and (preprocessing_of(tok).break_tokens is not None or preprocessing_of(tok).stop_tokens is not None):
-        raise ValueError("break_tokens, stop_tokens: a document that is cut between partitions has none; give boundaries")
+    if partitions.joined and (
+        preprocessing_of(tok).break_tokens is not None or preprocessing_of(tok).stop_tokens is not None
+    ):
+        raise ValueError(
+            "break_tokens, stop_tokens: a document that is cut between partitions has none; give boundaries"
+        )
     with using(given) as used:
         n, saved = len(partitions.delayed), None
         if checkpoint is not None:
             parameters = repr(settings._replace(n_threads=1, n_shards=None, memory_limit=None))
             given_with = zlib.crc32(pickle.dumps((sample_weight, boundaries), 5))
-            about = {"class": type(tok).__name__, "parameters": parameters, "weights or boundaries": given_with}
+            about = {
+                "class": type(tok).__name__,
+                "parameters": parameters,
+                "weights or boundaries": given_with,
+            }
             saved = Checkpoint(checkpoint, {**about, "number of partitions": n})
         workers = check_workers(used, set())
         n_hosts = max(1, min(n, len(workers)))
@@ -190,7 +214,9 @@ def _fit_there(
     for k, ((a, b), (own, _)) in enumerate(zip(ranges, beside, strict=True)):
         how = read, partitions.column, own, partitions.names[a:b], partitions.joined, k
         hosts.append(make(partitions.delayed[a:b], pickle.dumps(how, 5)))
-    engine = DaskEngine(client, hosts, lambda k, key: _name_of(partitions, ranges[k], key), 3 * partitions.remote)
+    engine = DaskEngine(
+        client, hosts, lambda k, key: _name_of(partitions, ranges[k], key), 3 * partitions.remote
+    )
     try:
         parts: list[Part] = until_done(lambda: engine.ask("part"), engine.renew)
         check_memory([part.n_symbols for part in parts], check_workers(client, set()))
@@ -204,7 +230,13 @@ def _fit_there(
         merges, shards = fit_remotely(engine, parts, alphabet, settings, bar, goes_on, checkpoint=checkpoint)
         log.info(
             "fit: %d hosts, %d synchronisations, %d bytes sent and %d received here for each on average, %d hosts lost",
-            *(engine.n, engine.rounds, engine.sent // engine.n, engine.received // engine.n, sum(shards.losses)),
+            *(
+                engine.n,
+                engine.rounds,
+                engine.sent // engine.n,
+                engine.received // engine.n,
+                sum(shards.losses),
+            ),
         )
         made = learned(merges, n_documents, sum(part.by_weight for part in parts))
         return with_fit(tok, alphabet, settings, *made)
@@ -219,7 +251,11 @@ def check_memory(n_symbols: Sequence[int], workers: Mapping[str, Any]) -> None:
     Traceback (most recent call last):
     MemoryError: fit: 2000000000 symbols need 24 GB on a worker that has 14.1 GB for them; 2 workers of this size would do
     """
-    limits = [max(1.0, _USABLE * info["memory_limit"] - _PROCESS) for info in workers.values() if info["memory_limit"]]
+    limits = [
+        max(1.0, _USABLE * info["memory_limit"] - _PROCESS)
+        for info in workers.values()
+        if info["memory_limit"]
+    ]
     if not limits or len(limits) < len(workers):
         return
     held = [0] * len(limits)
@@ -254,7 +290,10 @@ def _alphabet(tok: Tokenizer, engine: DaskEngine, parts: Sequence[Part]) -> Alph
     kind = min(kinds)
     if tok.alphabet is not None:
         return Alphabet.from_user(tok.alphabet, kind if filled else None)
-    n_symbols, values = sum(part.n_given for part in filled), np.array([end for p in filled for end in (p.low, p.high)], np.int64)
+    n_symbols, values = (
+        sum(part.n_given for part in filled),
+        np.array([end for p in filled for end in (p.low, p.high)], np.int64),
+    )
     found = Alphabet.learn(Documents(values, np.array([0, values.size]), kind), n_symbols)
     if not filled or kind == "bytes" or (kind == "int" and found.is_identity):
         return found
@@ -269,7 +308,8 @@ def even_cuts(sizes: Sequence[int], n_hosts: int) -> list[int]:
     [0, 1, 4, 6]
     """
     ends, host = offsets_of(np.array(sizes, np.int64)), np.arange(n_hosts + 1)
-    wanted = np.array([int(ends[-1]) * h // n_hosts for h in range(n_hosts + 1)])  # as floats they may be beyond the end
+    # as floats they may be beyond the end
+    wanted = np.array([int(ends[-1]) * h // n_hosts for h in range(n_hosts + 1)])
     after = np.searchsorted(ends, wanted).clip(1)
     cuts = after - (wanted - ends[after - 1] < ends[after] - wanted)
     cuts = np.maximum.accumulate(cuts - host) + host  # one partition for each at least
@@ -288,9 +328,14 @@ def weights_and_boundaries(
         n, each = len(partitions.delayed), []
         for name, value in (("sample_weight", sample_weight), ("boundaries", boundaries)):
             if value is not None and (not isinstance(value, (list, tuple)) or len(value) != n):
-                raise ValueError(f"{name}: expected a list of {n} entries, one for each partition, got {describe(value)}")
+                raise ValueError(
+                    f"{name}: expected a list of {n} entries, one for each partition, got {describe(value)}"
+                )
             each.append([None] * n if value is None else list(value))
-        return [(list(zip(each[0][begin:end], each[1][begin:end], strict=True)), (False, False)) for begin, end in ranges]
+        return [
+            (list(zip(each[0][begin:end], each[1][begin:end], strict=True)), (False, False))
+            for begin, end in ranges
+        ]
     if sample_weight is not None:
         raise ValueError("sample_weight: a 1-D dask.array is one document, which has none; give several")
     if boundaries is None:
@@ -301,12 +346,16 @@ def weights_and_boundaries(
     positions = np.unique(given.values).astype(np.int64)
     sizes = np.array(parts.chunks[0], np.float64)
     if np.isnan(sizes).any():
-        raise ValueError("boundaries: the sizes of the array's chunks are not known; call its compute_chunk_sizes()")
+        raise ValueError(
+            "boundaries: the sizes of the array's chunks are not known; call its compute_chunk_sizes()"
+        )
     ends = offsets_of(sizes.astype(np.int64))
     if positions.size and not 0 <= positions[0] <= positions[-1] <= ends[-1]:
         raise ValueError(f"boundaries: expected positions in 0..{ends[-1]}")
     found: list[Given] = []
     for begin, end in ranges:
         inside = positions[(positions > ends[begin]) & (positions < ends[end])]
-        found.append(([(None, inside - ends[begin])], (begin > 0, begin > 0 and int(ends[begin]) not in positions)))
+        found.append(
+            ([(None, inside - ends[begin])], (begin > 0, begin > 0 and int(ends[begin]) not in positions))
+        )
     return found

@@ -1,14 +1,16 @@
 """A host of a fit: shards that live apart from the driver, in a worker process, made of consecutive partitions.
 
-A host holds the text of some consecutive shards, a thread each. The driver (remote_text.py) asks all hosts one thing and waits
-for their answers, which is one synchronisation, or tells one host something; a message is a call of a method:
+A host holds the text of some consecutive shards, a thread each. The driver (remote_text.py) asks all hosts
+one thing and waits for their answers, which is one synchronisation, or tells one host something; a message is
+a call of a method:
 
-    driver                                             host
-    step(7, slices of new pairs, merges) ──────────>   writes the slices that the batch before created, then merges
-    <──────────── neighbours, counts, outermost tokens
+    driver                                             host step(7, slices of new pairs, merges) ──────────>
+    writes the slices that the batch before created, then merges <──────────── neighbours, counts, outermost
+    tokens
 
-Messages of rounds have numbers: one that is repeated, as another host was lost, gets the answer that it got before. A lost host
-is made anew of its part of the corpus, encodes it with the merges so far, and lists the pairs of the driver.
+Messages of rounds have numbers: one that is repeated, as another host was lost, gets the answer that it got
+before. A lost host is made anew of its part of the corpus, encodes it with the merges so far, and lists the
+pairs of the driver.
 """
 
 from __future__ import annotations
@@ -53,7 +55,8 @@ class Part(NamedTuple):
     has_weights: bool
     first_weight: int  # of the first and of the last document; 0 if there is none
     last_weight: int
-    checks: tuple[int, ...]  # of each partition, of symbols, segments and weights: whether it was read differently
+    # of each partition, of symbols, segments and weights: whether it was read differently
+    checks: tuple[int, ...]
     name: str = ""  # for messages
     kind: str = "int"  # of the documents, those of weight 0 included
     n_given: int = 0  # their symbols
@@ -80,7 +83,8 @@ class Loaded(NamedTuple):
     inside: np.ndarray  # bool[K + 1]: whether the shard begins inside a segment
     documents: np.ndarray  # int64[K, 2]: the first and the last document of each shard, -1 if it has none
     weights: np.ndarray  # int64[K, 2]: of the two
-    symbol_counts: np.ndarray  # int64[alphabet], by weight: of the last symbols of segments, as `LocalText` has them
+    # int64[alphabet], by weight: of the last symbols of segments, as `LocalText` has them
+    symbol_counts: np.ndarray
     n_shards: int  # wanted; the same part is cut in the same places with as many
 
 
@@ -102,7 +106,9 @@ class Stepped(NamedTuple):
         size = int(self.delta[::2].max(initial=0)) + 1
         added, added_end = np.empty(2 * room, np.int32), np.zeros_like(self.delta_end)
         scratch = np.zeros(size, np.int64), np.empty(size, np.int32)
-        n = add_neighbours(self.delta, weights, self.delta_end, begins, *scratch, added, added_weights, added_end[0])
+        n = add_neighbours(
+            self.delta, weights, self.delta_end, begins, *scratch, added, added_weights, added_end[0]
+        )
         added_weights = None if added_weights is None else added_weights[:n]
         return self._replace(delta_end=added_end, delta=added[: 2 * n], delta_by_weight=added_weights)
 
@@ -130,9 +136,9 @@ class Batch(NamedTuple):
 class Host:
     """Some consecutive shards of a fit.
 
-    corpus: its part of the corpus; n_threads: to work on them, None: as many as there are; names, sizes, joined: of its
-    partitions, for messages: the documents of each, or its symbols if they are one document together; checks: a checksum of each;
-    index: among the hosts of the fit.
+    corpus: its part of the corpus; n_threads: to work on them, None: as many as there are; names, sizes,
+    joined: of its partitions, for messages: the documents of each, or its symbols if they are one document
+    together; checks: a checksum of each; index: among the hosts of the fit.
     """
 
     text: LocalText
@@ -167,13 +173,18 @@ class Host:
         return distinct_symbols(self.corpus.given)
 
     def load(
-        self, setup: Setup, merges: np.ndarray | None = None, starts: np.ndarray | None = None, tail: np.ndarray | None = None
+        self,
+        setup: Setup,
+        merges: np.ndarray | None = None,
+        starts: np.ndarray | None = None,
+        tail: np.ndarray | None = None,
     ) -> Loaded:
         """Lay out the text; the part of the corpus is given back then.
 
-        Of a host that is made again: the merges so far, int32[m, 2]; where its shards begin and the last one ends, in symbols
-        from the beginning of its part, int64[K + 1], or int64[2]: only its own ends; alphabet ids, int32, that follow on its
-        part, of tokens that it has taken over. UnknownSymbolError for a symbol outside the alphabet, with its partition.
+        Of a host that is made again: the merges so far, int32[m, 2]; where its shards begin and the last one
+        ends, in symbols from the beginning of its part, int64[K + 1], or int64[2]: only its own ends;
+        alphabet ids, int32, that follow on its part, of tokens that it has taken over. UnknownSymbolError for
+        a symbol outside the alphabet, with its partition.
         """
         if self.loaded is not None:  # another host was lost before it could answer
             return self.loaded
@@ -185,7 +196,9 @@ class Host:
             i = int(np.searchsorted(self.first, at_all, side="right")) - 1
             inside = at_all - int(self.first[i])
             document, position = (0, inside) if self.joined else (inside, error.position)
-            raise with_name(UnknownSymbolError(document, position, error.symbol, error.hint), self.names[i]) from None
+            raise with_name(
+                UnknownSymbolError(document, position, error.symbol, error.hint), self.names[i]
+            ) from None
         del self.corpus
         self.text, k, segments = made, made.k, place.segments
         self.task = allocate_task(1, made.shards.counters.shape[2], setup.merges)
@@ -196,14 +209,18 @@ class Host:
                 documents[i] = ends if corpus.document_of is None else corpus.document_of[ends]
                 weights[i] = 1 if corpus.weights is None else corpus.weights[ends]
         sizes = np.array([end - begin for begin, end in segments], np.int64)
-        self.loaded = Loaded(*self._state(), at, sizes, place.inside, documents, weights, made.symbol_counts, self.asked)
+        self.loaded = Loaded(
+            *self._state(), at, sizes, place.inside, documents, weights, made.symbol_counts, self.asked
+        )
         return self.loaded
 
     def _state(self) -> tuple[np.ndarray, np.ndarray]:
         """The states of the shards, and their arenas."""
         return self.text.shards.state.copy(), np.diff(self.text.shards.base["arena"])
 
-    def resume(self, setup: Setup, merges: np.ndarray, starts: list[np.ndarray], tails: list[np.ndarray]) -> Loaded:
+    def resume(
+        self, setup: Setup, merges: np.ndarray, starts: list[np.ndarray], tails: list[np.ndarray]
+    ) -> Loaded:
         """Lay out the text of a fit that is continued; `starts` and `tails` of all hosts, int64[2] where this one has begun."""
         return self.load(setup, merges, starts[self.index], tails[self.index])
 
@@ -212,7 +229,12 @@ class Host:
         return LocalText(corpus, alphabet, place, setup.weighted, room, self.n_threads, whole=False)
 
     def _laid_out(
-        self, corpus: Corpus, setup: Setup, merges: np.ndarray | None, starts: np.ndarray | None, tail: np.ndarray | None
+        self,
+        corpus: Corpus,
+        setup: Setup,
+        merges: np.ndarray | None,
+        starts: np.ndarray | None,
+        tail: np.ndarray | None,
     ) -> tuple[LocalText, Cut, np.ndarray]:
         """The text, its cut, and where shards begin in the part; after merges of the symbols that its shards hold by now.
 
@@ -229,7 +251,8 @@ class Host:
         offsets = corpus.offsets - first
         offsets[-1] += tail.size  # they go on where the last segment ended
         vocabulary = Vocabulary.from_merges(n, merges, max_symbols=1 << 62) if len(merges) else None
-        if starts.size < len(place.at):  # of a fit that is continued: shards begin where the first tokens at or after the cuts do
+        # of a fit that is continued: shards begin where the first tokens at or after the cuts do
+        if starts.size < len(place.at):
             inside = np.diff(np.clip(offsets, *starts))
             ends = np.arange(starts[0], starts[1] + 1)
             if vocabulary is not None:
@@ -239,7 +262,9 @@ class Host:
             inner = np.minimum(np.searchsorted(ends, place.at[1:-1] - first), ends.size - 1)
             starts = np.concatenate([starts[:1], ends[inner], starts[1:]])
         lengths, at = [], [0]
-        for (begin, end), (start, stop) in zip(place.segments, np.stack([starts[:-1], starts[1:]], 1), strict=True):
+        for (begin, end), (start, stop) in zip(
+            place.segments, np.stack([starts[:-1], starts[1:]], 1), strict=True
+        ):
             lengths.append(np.diff(np.clip(offsets[begin : end + 1], start, stop)))
             at.append(at[-1] + end - begin)
         text = trusted(ids[starts[0] : starts[-1]], offsets_of(np.concatenate(lengths)))
@@ -251,7 +276,9 @@ class Host:
         if setup.weighted:
             document_of = segments.astype(np.int32) if document_of is None else document_of[segments]
         weights = None if corpus.weights is None else corpus.weights[segments]
-        encoded = corpus._replace(values=text.values, offsets=text.offsets, document_of=document_of, weights=weights)
+        encoded = corpus._replace(
+            values=text.values, offsets=text.offsets, document_of=document_of, weights=weights
+        )
         shards = Cut(text.offsets[at], np.array(at), np.zeros(len(at), bool))
         return self._text(encoded, Alphabet.dense(n + len(merges)), shards, setup), place, starts
 
@@ -292,7 +319,10 @@ class Host:
         self.listed = number
 
     def compact(self, more_room: bool) -> tuple[np.ndarray, np.ndarray]:
-        """One cell a token again; all slices become void. The states of the shards, and their arenas, twice as long if asked."""
+        """One cell a token again; all slices become void.
+
+        The states of the shards, and their arenas, twice as long if asked.
+        """
         self.text.compact(self.task.width, True, more_room)
         return self._state()
 
@@ -313,7 +343,10 @@ class Host:
             tokens = fills.first_id + fills.left.size
             slots = int(max(fills.slot.max(initial=0), fills.twin_slot.max(initial=0))) + 1
         if batch is not None:
-            tokens, slots = max(tokens, batch.first_id + batch.left.size), max(slots, int(batch.slot.max()) + 1)
+            tokens, slots = (
+                max(tokens, batch.first_id + batch.left.size),
+                max(slots, int(batch.slot.max()) + 1),
+            )
         self._grow(tokens, slots, 0 if fills is None else fills.token.size)
         text, task, told = self.text, self.task, self.task.batch[0]
         told["n"] = told["filled"] = 0
@@ -321,7 +354,10 @@ class Host:
             n = fills.left.size
             told["filled"], told["filled_first"] = n, fills.first_id
             task.filled_left[:n], task.twin_slot[:n] = fills.left, fills.twin_slot
-            task.new_token[0, : fills.token.size], task.new_slot[0, : fills.slot.size] = fills.token, fills.slot
+            task.new_token[0, : fills.token.size], task.new_slot[0, : fills.slot.size] = (
+                fills.token,
+                fills.slot,
+            )
             task.new_end[0, : 2 * n + 1] = fills.end
         if batch is not None:
             n = batch.left.size
@@ -335,8 +371,15 @@ class Host:
             return None
         n, a = batch.left.size, text.shards
         ends = a.delta_end[:, : 2 * n + 1].copy()
-        spans = [(begin, begin + size) for begin, size in zip(a.base["cells"][:-1].tolist(), ends[:, -1].tolist(), strict=True)]
-        delta, by_weight, merged_by_weight = np.concatenate([a.delta[2 * begin : 2 * end] for begin, end in spans]), None, None
+        spans = [
+            (begin, begin + size)
+            for begin, size in zip(a.base["cells"][:-1].tolist(), ends[:, -1].tolist(), strict=True)
+        ]
+        delta, by_weight, merged_by_weight = (
+            np.concatenate([a.delta[2 * begin : 2 * end] for begin, end in spans]),
+            None,
+            None,
+        )
         if (w := text.weighted) is not None:
             by_weight = np.concatenate([w.delta[begin:end] for begin, end in spans])
             merged_by_weight = w.merged[:, :n].copy()
@@ -358,7 +401,9 @@ class Host:
     def take_over(self, number: int, k: int, slot: int, token: int, same: bool) -> tuple[int, np.ndarray]:
         """Take the first token of the shard after shard k to its end, as the kernel does: its answer, and the shards' states."""
         shards, width = self.text.shards, self.task.width
-        return self._once(number, lambda: (int(take_over(shards, k, slot, width, token, same)), shards.state.copy()))
+        return self._once(
+            number, lambda: (int(take_over(shards, k, slot, width, token, same)), shards.state.copy())
+        )
 
     def give_first(self, number: int, k: int) -> tuple[int, np.ndarray]:
         """Give the first token of shard k away; 1, and the states of the shards."""
@@ -386,10 +431,10 @@ def check_of(corpus: Corpus) -> int:
 def make_host(parts: list[Any], how: bytes) -> Host:
     """A host of partitions, on the worker where it is called; `parts` are documents as `Tokenizer.fit` takes them.
 
-    `how`, a pickle: the tokenizer; the column of documents of tables; the weights and the boundaries of each partition, as `fit`
-    takes them, or None, and of one document those of all; the name of each partition; whether they are one document together; and
-    the index of the host. TypeError, ValueError and OSError as of `Tokenizer.fit`, with the name of the partition before the
-    message.
+    `how`, a pickle: the tokenizer; the column of documents of tables; the weights and the boundaries of each
+    partition, as `fit` takes them, or None, and of one document those of all; the name of each partition;
+    whether they are one document together; and the index of the host. TypeError, ValueError and OSError as of
+    `Tokenizer.fit`, with the name of the partition before the message.
     """
     tokenizer, column, beside, names, joined, index = pickle.loads(how)
     corpora, sizes, called, checks = [], [], names, []
@@ -408,10 +453,14 @@ def make_host(parts: list[Any], how: bytes) -> Host:
             raise with_name(error, name) from None
     if joined:
         values = corpora[0].given.values
-        checks = [zlib.crc32(values[end - n : end].data) for n, end in zip(sizes, accumulate(sizes), strict=True)]
+        checks = [
+            zlib.crc32(values[end - n : end].data) for n, end in zip(sizes, accumulate(sizes), strict=True)
+        ]
     else:
         sizes, checks = [corpus.given.offsets.size - 1 for corpus in corpora], list(map(check_of, corpora))
-    return Host(_side_by_side(corpora, called), get_worker().state.nthreads, names, sizes, joined, checks, index)
+    return Host(
+        _side_by_side(corpora, called), get_worker().state.nthreads, names, sizes, joined, checks, index
+    )
 
 
 def _narrow(corpus: Corpus) -> Corpus:
@@ -426,7 +475,9 @@ def _narrow(corpus: Corpus) -> Corpus:
 
 def _side_by_side(corpora: list[Corpus], names: Sequence[str]) -> Corpus:
     """One corpus of all documents; TypeError, naming two partitions, if they are not of one kind."""
-    filled = [(c, name) for c, name in zip(corpora, names, strict=True) if c.given.offsets[-1] > c.given.offsets[0]]
+    filled = [
+        (c, name) for c, name in zip(corpora, names, strict=True) if c.given.offsets[-1] > c.given.offsets[0]
+    ]
     for corpus, name in filled[1:]:
         first, first_name = filled[0]
         if corpus.given.kind != first.given.kind:
@@ -438,14 +489,19 @@ def _side_by_side(corpora: list[Corpus], names: Sequence[str]) -> Corpus:
     kind = filled[0][0].given.kind if filled else "int"
     given = values, offsets = _joined([(c.values, c.offsets) for c in corpora])
     if not all(c.given.values is c.values and c.given.offsets is c.offsets for c in corpora):
-        given = _joined([(c.given.values, c.given.offsets) for c in corpora])  # for alphabets: documents of weight 0 too
+        # for alphabets: documents of weight 0 too
+        given = _joined([(c.given.values, c.given.offsets) for c in corpora])
     document_of = weights = None
     if any(c.document_of is not None for c in corpora):
         numbers = [np.arange(c.offsets.size - 1) if c.document_of is None else c.document_of for c in corpora]
         begins = offsets_of(np.array([0 if n.size == 0 else int(n[-1]) + 1 for n in numbers]))
-        document_of = np.concatenate([n + at for n, at in zip(numbers, begins.tolist(), strict=False)]).astype(np.int32)
+        document_of = np.concatenate(
+            [n + at for n, at in zip(numbers, begins.tolist(), strict=False)]
+        ).astype(np.int32)
     if any(c.weights is not None for c in corpora):
-        weights = np.concatenate([np.ones(c.offsets.size - 1, np.int64) if c.weights is None else c.weights for c in corpora])
+        weights = np.concatenate(
+            [np.ones(c.offsets.size - 1, np.int64) if c.weights is None else c.weights for c in corpora]
+        )
     sizes = sum(c.n_documents for c in corpora), sum(c.n_symbols for c in corpora)
     return Corpus(Documents(*given, kind), values, offsets, document_of, weights, *sizes)
 

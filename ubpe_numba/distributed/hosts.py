@@ -4,15 +4,16 @@
     ask("step", a, b)  ──>  one message, pickled once   ──direct──>  HostActor ──> host.step(a, b)
     [answers]          <──  all answers together        <──────────  what it returned, or raised
 
-Hosts are made, found, and made anew when their workers end. The scheduler says where each is; whether it answers, the host
-itself:
+Hosts are made, found, and made anew when their workers end. The scheduler says where each is; whether it
+answers, the host itself:
 
     worker 1        worker 2        worker 3 ends                     worker 1        worker 2
     host 0          host 1          host 2             renew([2])     hosts 0 and 2   host 1
 
-Dask's own actors wake the caller for every answer, pickle the arguments for every host, and wait for ever where a machine
-vanishes silently. Here the scheduler is asked whether hosts that have not answered are there. Values are pickles in one piece,
-whose arrays are aligned where they arrive, as kernels need them; nothing that is read from a file is one.
+Dask's own actors wake the caller for every answer, pickle the arguments for every host, and wait for ever
+where a machine vanishes silently. Here the scheduler is asked whether hosts that have not answered are there.
+Values are pickles in one piece, whose arrays are aligned where they arrive, as kernels need them; nothing
+that is read from a file is one.
 """
 
 from __future__ import annotations
@@ -39,10 +40,12 @@ if TYPE_CHECKING:
 LOOK = 1.0  # seconds between two questions whether hosts are there that have not answered
 REACH = 5.0  # seconds to reach a worker directly
 _ANSWER = 10.0  # seconds in which the scheduler must answer
-_RETURN = 10.0  # seconds in which a nanny may start a worker again, before hosts have to share those that are left
+# seconds in which a nanny may start a worker again, before hosts have to share those that are left
+_RETURN = 10.0
 _PATIENCE = 60.0  # seconds without any worker
 TRIES = 3  # to make hosts whose workers die meanwhile
-_ROUNDS = {"step", "take_over", "give_first"}  # they are short, and many: without a change of threads 0.5 ms shorter each
+# they are short, and many: without a change of threads 0.5 ms shorter each
+_ROUNDS = {"step", "take_over", "give_first"}
 _ACTOR_LOST = "Worker holding Actor was lost"  # what Dask says of an actor that is not there any more
 _NO_WORKER = "client: the cluster of the scheduler at {} has had no worker for {:.0f} s"
 
@@ -78,18 +81,26 @@ class HostActor:
 class DaskEngine:
     """Hosts on the workers of a cluster, made when the engine is, as evenly over workers and machines as can be.
 
-    make: each gives a host, on the worker where it is to live, and is computed again if the host is lost; name_of: the name of
-    the source of host k, for messages: of the key of a task the part that the task belongs to, or None if there is no such part;
-    of None all of it; retries: of what makes a host. `rounds`: synchronisations so far; `sent`, `received`: bytes from the driver
-    to hosts, and back; `where`: the addresses of the hosts' workers; empty while a host is nowhere; `direct`: those of workers
-    that answer the client itself. ConnectionError here and in every method, with its address, if the scheduler does not answer.
+    make: each gives a host, on the worker where it is to live, and is computed again if the host is lost;
+    name_of: the name of the source of host k, for messages: of the key of a task the part that the task
+    belongs to, or None if there is no such part; of None all of it; retries: of what makes a host. `rounds`:
+    synchronisations so far; `sent`, `received`: bytes from the driver to hosts, and back; `where`: the
+    addresses of the hosts' workers; empty while a host is nowhere; `direct`: those of workers that answer the
+    client itself. ConnectionError here and in every method, with its address, if the scheduler does not
+    answer.
     """
 
     def __init__(
         self, client: Client, make: Sequence[Delayed],
         name_of: Callable[[int, Any], str | None] = lambda k, key: f"host {k}" if key is None else None, retries: int = 0,
     ) -> None:  # fmt: skip
-        self.client, self.make, self.n, self.name_of, self.retries = client, list(make), len(make), name_of, retries
+        self.client, self.make, self.n, self.name_of, self.retries = (
+            client,
+            list(make),
+            len(make),
+            name_of,
+            retries,
+        )
         self.where, self.direct = [""] * self.n, set[str]()
         self._address = address_of(client)  # of the scheduler; a client forgets it
         self._actors: dict[int, Future] = {}
@@ -107,7 +118,8 @@ class DaskEngine:
     def ask(self, method: str, *args: Any) -> list[Any]:
         """Answers of all hosts to one message, in their order.
 
-        LostHostsError if hosts are gone, else the exception of the first host that raised one, when all others have answered.
+        LostHostsError if hosts are gone, else the exception of the first host that raised one, when all
+        others have answered.
         """
         return self._exchange(range(self.n), method, args)
 
@@ -131,7 +143,10 @@ class DaskEngine:
 
     async def _gather(self, hosts: Sequence[int], message: bytes, separate_thread: bool) -> list[Any]:
         """The answers of hosts to a message, None of those that are lost."""
-        calls = {k: asyncio.ensure_future(self._call(k, "call", [to_serialize(message)], separate_thread)) for k in hosts}
+        calls = {
+            k: asyncio.ensure_future(self._call(k, "call", [to_serialize(message)], separate_thread))
+            for k in hosts
+        }
         waiting = set(hosts)
         try:
             while waiting:
@@ -143,13 +158,18 @@ class DaskEngine:
             for call in calls.values():
                 call.cancel()  # of those that are done nothing changes
             await asyncio.wait(calls.values(), timeout=REACH)  # a dead connection may be slow to close
-        answered = [call.done() and not call.cancelled() and call.exception() is None for call in calls.values()]
+        answered = [
+            call.done() and not call.cancelled() and call.exception() is None for call in calls.values()
+        ]
         if not all(answered):
             await self.there(())  # if the scheduler is gone, so are the workers soon
         return [call.result() if fine else None for call, fine in zip(calls.values(), answered, strict=True)]
 
     async def _call(self, k: int, method: str, args: Sequence[Any] = (), separate_thread: bool = True) -> Any:
-        """The answer of the actor of host k, as Dask has it. Any exception: it did not get the message, or is not there."""
+        """The answer of the actor of host k, as Dask has it.
+
+        Any exception: it did not get the message, or is not there.
+        """
         where, about = self.where[k], {"kwargs": {"separate_thread": separate_thread}, "args": list(args)}
         message = {"function": method, "actor": self._actors[k].key, **about}
         if where in self.direct:
@@ -182,17 +202,22 @@ class DaskEngine:
     def renew(self, lost: Sequence[int]) -> None:
         """Make hosts anew that are lost, on the workers that are left or on those that nannies have started again.
 
-        RuntimeError if there is no worker for a minute; LostHostsError if the new hosts are lost as well, and those after them;
-        and the exception of making a host.
+        RuntimeError if there is no worker for a minute; LostHostsError if the new hosts are lost as well, and
+        those after them; and the exception of making a host.
         """
         lost = list(lost)
         for _ in range(TRIES):
-            # drop them until the scheduler has forgotten them: what they are made of would wait for the workers of before
+            # drop them until the scheduler has forgotten them: what they are made of would wait for the
+            # workers of before
             old = [self._actors.pop(k) for k in lost if k in self._actors]
             for actor in old:
                 actor.release()
             end, keys = time.monotonic() + _ANSWER, [actor.key for actor in old]
-            while old and any(self.sync(self._answer_of, "get_task_status", keys=keys).values()) and time.monotonic() < end:
+            while (
+                old
+                and any(self.sync(self._answer_of, "get_task_status", keys=keys).values())
+                and time.monotonic() < end
+            ):
                 time.sleep(0.01)
             places = dict(zip(lost, self._places(lost), strict=True))
             for k, where in places.items():
@@ -200,7 +225,9 @@ class DaskEngine:
                 key = f"ubpe-shard-{k}-{uuid4().hex}"
                 made = dask.delayed(HostActor, pure=False)(self.make[k], dask_key_name=key)
                 with dask.config.set(LARGE_GRAPHS):
-                    self._actors[k] = self.client.compute(made, workers=[where], actors=True, retries=self.retries)
+                    self._actors[k] = self.client.compute(
+                        made, workers=[where], actors=True, retries=self.retries
+                    )
             self._wait(places)
             self.sync(self._find, lost)
             lost = [k for k in lost if not self.where[k]]
@@ -231,7 +258,11 @@ class DaskEngine:
         while True:
             fit, waited = self._workers(), time.monotonic() - began
             new = fit.keys() - left_alone
-            if not any(left_alone) or waited > _RETURN or sum(a not in kept for a in new) >= min(len(lost), len(left_alone)):
+            if (
+                not any(left_alone)
+                or waited > _RETURN
+                or sum(a not in kept for a in new) >= min(len(lost), len(left_alone))
+            ):
                 fit = {a: fit[a] for a in new} or fit
                 if fit:
                     break
@@ -241,26 +272,35 @@ class DaskEngine:
             time.sleep(0.1)
         places = []
         for _ in lost:
-            places.append(min(fit, key=lambda a: (kept[a], sum(fit[b] == fit[a] for b in kept if b in fit), a)))
+            places.append(
+                min(fit, key=lambda a: (kept[a], sum(fit[b] == fit[a] for b in kept if b in fit), a))
+            )
             kept[places[-1]] += 1
         return places
 
     def _wait(self, places: Mapping[int, str]) -> None:
         """Wait until hosts are made, or the workers ended where they were to be made; raise the error of making one of them.
 
-        Dask leaves a task that was meant for a worker that ended waiting for ever, if there was no other worker at that time.
+        Dask leaves a task that was meant for a worker that ended waiting for ever, if there was no other
+        worker at that time.
         """
         waiting, look = set(places), time.monotonic()
         while waiting := {k for k in waiting if not self._actors[k].done()}:
             time.sleep(0.005)
             if time.monotonic() > look + LOOK:
-                look, there = time.monotonic(), self.sync(self._answer_of, "identity", n_workers=-1)["workers"]
+                look, there = (
+                    time.monotonic(),
+                    self.sync(self._answer_of, "identity", n_workers=-1)["workers"],
+                )
                 waiting = {k for k in waiting if places[k] in there}
         for k in places:
             actor = self._actors[k]
             if actor.status == "cancelled":
-                self.sync(self._answer_of, "identity")  # raises if the scheduler is lost, and the future with it
-                raise RuntimeError(f"{self.name_of(k, None)}: cancelled, or data of a future was lost with its worker")
+                # raises if the scheduler is lost, and the future with it
+                self.sync(self._answer_of, "identity")
+                raise RuntimeError(
+                    f"{self.name_of(k, None)}: cancelled, or data of a future was lost with its worker"
+                )
             if actor.status == "error" and str(error := actor.exception()) != _ACTOR_LOST:
                 cause = self.sync(self._answer_of, "get_error_cause", keys=[actor.key])
                 name = self.name_of(k, tuple(cause) if isinstance(cause, list) else cause)

@@ -1,14 +1,16 @@
 """A fit whose shards are on hosts elsewhere: the text as its loop sees it, which is what the hosts answered last.
 
-The kernels of the driver read a `Shards` without text: states, neighbours and counts of a batch, laid out as if it were here.
+The kernels of the driver read a `Shards` without text: states, neighbours and counts of a batch, laid out as
+if it were here.
 
     host 0: shards 0, 1     delta  3 2 | 5 1           the driver's      state      0 | 1 | 2
     host 1: shard 2         delta  3 4          ──>                      delta      3 2 | 5 1 | 3 4
                                                                          base.cells 0     1     2     3
 
-A batch is one synchronisation. A pair that is merged across a border takes two messages more: the shard on the left takes the
-token over, the one on the right gives it. The places where shards begin, in symbols of the corpus, are kept in `starts`, and the
-tokens that have passed from one host to another in `passed`: a lost host is made again of the symbols that it held.
+A batch is one synchronisation. A pair that is merged across a border takes two messages more: the shard on
+the left takes the token over, the one on the right gives it. The places where shards begin, in symbols of the
+corpus, are kept in `starts`, and the tokens that have passed from one host to another in `passed`: a lost
+host is made again of the symbols that it held.
 
     part of host 0      part of host 1                 3 has passed from host 1 to host 0:
     . . . . . 1 2    |  3 4 5 . . .                    starts [0, 8], passed [3]
@@ -59,10 +61,11 @@ def fit_remotely(
 ) -> tuple[Merges, RemoteText]:  # fmt: skip
     """Learn merges from the parts of a corpus that hosts hold, as `fit` learns them from the whole corpus.
 
-    The n hosts of the engine have not loaded their `parts`. goes_on: of each host, whether its first document is the last one of
-    the host before, and whether tokens may cross the border between the two. checkpoint: where the fit goes on, and where it is
-    written. Returns the text beside the merges, which counts losses. ValueError for 2**62 symbols or more; RuntimeError if hosts
-    are lost again and again, or the part of a lost one is not the same any more.
+    The n hosts of the engine have not loaded their `parts`. goes_on: of each host, whether its first document
+    is the last one of the host before, and whether tokens may cross the border between the two. checkpoint:
+    where the fit goes on, and where it is written. Returns the text beside the merges, which counts losses.
+    ValueError for 2**62 symbols or more; RuntimeError if hosts are lost again and again, or the part of a
+    lost one is not the same any more.
     """
     n_symbols, by_weight = sum(part.n_symbols for part in parts), sum(part.by_weight for part in parts)
     if max(by_weight, sum(part.n_documents for part in parts)) >= MOST:
@@ -95,10 +98,11 @@ class _RemoteLoop(Loop):
 class Checkpoint:
     """The checkpoint at a path or URL: what is there, if it is of this build and these parameters, and what will be there.
 
-    A fit that is continued makes its hosts of the same ranges of partitions, encodes these with the merges, and begins an epoch.
-    The file also says where the tokens of each host begin, and which symbols after its part belong to it. `cuts` are the first
-    partition of each host and the number of partitions, once they are known; `found`: the arrays of the file, or None. ValueError
-    for a file that is no checkpoint, or of another fit.
+    A fit that is continued makes its hosts of the same ranges of partitions, encodes these with the merges,
+    and begins an epoch. The file also says where the tokens of each host begin, and which symbols after its
+    part belong to it. `cuts` are the first partition of each host and the number of partitions, once they are
+    known; `found`: the arrays of the file, or None. ValueError for a file that is no checkpoint, or of
+    another fit.
     """
 
     def __init__(self, url: Any, parameters: dict[str, Any]) -> None:
@@ -181,7 +185,8 @@ class Checkpoint:
 class RemoteText:
     """All shards of a fit whose hosts are elsewhere; parameters as `fit_remotely` has them.
 
-    `loaded` are the answers of the hosts when they had loaded their parts, `losses` how often each host was lost.
+    `loaded` are the answers of the hosts when they had loaded their parts, `losses` how often each host was
+    lost.
     """
 
     driver: Driver
@@ -198,16 +203,23 @@ class RemoteText:
         self.has_begun = False  # the driver and its task are known
         self.origins = offsets_of(np.array([part.n_symbols for part in self.parts]))
         resumed = checkpoint is not None and checkpoint.has_merges
-        message = ("resume", setup, *checkpoint.begins(self)) if checkpoint is not None and resumed else ("load", setup)
+        message = (
+            ("resume", setup, *checkpoint.begins(self))
+            if checkpoint is not None and resumed
+            else ("load", setup)
+        )
         self.loaded: list[Loaded] = self.until_done(lambda: self.engine.ask(*message))
         self.symbol_counts: np.ndarray = np.sum([found.symbol_counts for found in self.loaded], axis=0)
-        # otherwise hosts have counted the last symbols of segments, and the first table of pairs has the others
+        # otherwise hosts have counted the last symbols of segments, and the first table of pairs has the
+        # others
         self.counted = setup.alphabet.size > text_cells.DENSE
         sizes = [found.state.size for found in self.loaded]
         self.first = offsets_of(np.array(sizes))  # shard of each host
         self.k = k = int(self.first[-1])
         self.host_of = np.repeat(np.arange(len(sizes)), sizes)
-        begins = [found.at[:-1] + origin for found, origin in zip(self.loaded, self.origins.tolist(), strict=False)]
+        begins = [
+            found.at[:-1] + origin for found, origin in zip(self.loaded, self.origins.tolist(), strict=False)
+        ]
         self.starts = np.concatenate([*begins, self.origins[-1:]])
         self.passed: list[list[int]] = [[] for _ in range(len(sizes) + 1)]  # before host h, in order
         if checkpoint is not None and resumed:
@@ -216,7 +228,8 @@ class RemoteText:
         base = np.zeros(k + 1, BASE)
         base["separators"][1:] = np.cumsum(np.concatenate([found.segments for found in self.loaded]) + 1)
         none = np.zeros(1, i32)
-        state = np.zeros(k, SHARD_STATE)  # of `np.concatenate` the records would be shorter, and kernels compiled for these
+        # of `np.concatenate` the records would be shorter, and kernels compiled for these
+        state = np.zeros(k, SHARD_STATE)
         state[:] = np.concatenate([found.state for found in self.loaded])
         self.shards = Shards(
             base=base, state=state, cells=none, separators=none,
@@ -230,11 +243,14 @@ class RemoteText:
             sums, merged = np.zeros((k, 2, 1), i64), np.zeros((k, merges), MERGED_BY_WEIGHT)
             self.weighted = Weighted(np.zeros(1, i64), none, sums, np.zeros(1, i64), merged)
         self.borders = self._borders(goes_on) if k > 1 else None
-        if self.borders is not None and not self.counted:  # the last symbols of hosts are left parts of pairs across borders
+        # the last symbols of hosts are left parts of pairs across borders
+        if self.borders is not None and not self.counted:
             left_of = np.empty(k, np.int64)
             left_neighbours(self.shards, self.borders, left_of)
             across = self.first[1:-1][left_of[self.first[1:-1]] >= 0]
-            np.subtract.at(self.symbol_counts, self.shards.state["last"][left_of[across]], self.borders.weight[across])
+            np.subtract.at(
+                self.symbol_counts, self.shards.state["last"][left_of[across]], self.borders.weight[across]
+            )
 
     def _borders(self, goes_on: Sequence[tuple[bool, bool]]) -> Borders:
         """The borders between all shards: those inside hosts as the hosts cut them, those between hosts by `goes_on`."""
@@ -245,7 +261,9 @@ class RemoteText:
         for found, first, between in zip(self.loaded, self.first.tolist(), goes_on, strict=False):
             n = found.state.size
             joined[first : first + n] = found.inside[:n]
-            continued[first + 1 : first + n] = (found.documents[:-1, 1] == found.documents[1:, 0]) & (found.documents[1:, 0] >= 0)
+            continued[first + 1 : first + n] = (found.documents[:-1, 1] == found.documents[1:, 0]) & (
+                found.documents[1:, 0] >= 0
+            )
             continued[first], joined[first] = between
         weight = np.ones(k + 1, np.int64)
         weight[1:k] = weights[:-1, 1]
@@ -254,7 +272,9 @@ class RemoteText:
     def count_symbols(self) -> None:
         """See `Text`: without a merge to be made; a host that is made anew has not loaded its part."""
         if not self.counted:
-            self.until_done(lambda: self.engine.ask("load", self.setup) and self.count_dense(self.setup.alphabet.size))
+            self.until_done(
+                lambda: self.engine.ask("load", self.setup) and self.count_dense(self.setup.alphabet.size)
+            )
 
     def count_dense(self, n_tokens: int) -> np.ndarray:
         """See `Text`."""
@@ -280,7 +300,8 @@ class RemoteText:
 
     def count_sorted(self, threshold: int, floor: int) -> tuple[np.ndarray, np.ndarray, int]:
         """See `Text`."""
-        least = max(1, -(-threshold // self.engine.n))  # a pair that reaches the threshold reaches this in one host at least
+        # a pair that reaches the threshold reaches this in one host at least
+        least = max(1, -(-threshold // self.engine.n))
         found: list[tuple[np.ndarray, np.ndarray, int]] = self.engine.ask("count_sorted", least, floor)
         if self.k == 1:
             return found[0]
@@ -324,7 +345,11 @@ class RemoteText:
         if not self.has_begun:
             return
         first, last = self.first[h : h + 2].tolist()
-        n, next_id, learned = self.setup.alphabet.size, int(self.driver.state["next_id"][0]), self.driver.learned
+        n, next_id, learned = (
+            self.setup.alphabet.size,
+            int(self.driver.state["next_id"][0]),
+            self.driver.learned,
+        )
         tail = self.taken_over(h)
         merges = np.stack([learned["left"][n:next_id], learned["right"][n:next_id]], axis=1).astype(np.int32)
         setup = self.setup._replace(n_shards=self.loaded[h].n_shards)
@@ -389,9 +414,14 @@ class RemoteText:
         """One batch, one synchronisation: hosts write the slices of the batch before, and merge."""
         task, told = self.task, self.task.batch[0]
         n = int(told["n"])
-        batch = Batch(int(told["first_id"]), task.left[:n].copy(), task.right[:n].copy(), task.slot[:n].copy())
+        batch = Batch(
+            int(told["first_id"]), task.left[:n].copy(), task.right[:n].copy(), task.slot[:n].copy()
+        )
         if self.borders is not None:
-            self.borders.before["first"], self.borders.before["last"] = self.shards.state["first"], self.shards.state["last"]
+            self.borders.before["first"], self.borders.before["last"] = (
+                self.shards.state["first"],
+                self.shards.state["last"],
+            )
         found: list[Stepped] = self._step(_fills(task), batch)
         shards, ends = self.shards, np.concatenate([part.delta_end for part in found])
         shards.base["cells"][1:] = np.cumsum(ends[:, -1])
@@ -457,7 +487,9 @@ class RemoteText:
         return done
 
 
-def until_done(message: Callable[[], T], make_anew: Callable[[list[int]], object], lost: Sequence[int] = ()) -> T:
+def until_done(
+    message: Callable[[], T], make_anew: Callable[[list[int]], object], lost: Sequence[int] = ()
+) -> T:
     """The answer to a message to hosts, sent (again) after lost ones were made anew; RuntimeError if that happens too often."""
     hosts = set(lost)
     for _ in range(_MOST_LOSSES):
@@ -468,7 +500,9 @@ def until_done(message: Callable[[], T], make_anew: Callable[[list[int]], object
             return message()
         except LostHostsError as error:
             reason, hosts = error, hosts | {*error.hosts}
-    raise RuntimeError(f"fit: hosts were lost {_MOST_LOSSES} times in a row: {reason}; do their parts fit into memory?")
+    raise RuntimeError(
+        f"fit: hosts were lost {_MOST_LOSSES} times in a row: {reason}; do their parts fit into memory?"
+    )
 
 
 def _fills(task: Task) -> Fills | None:
@@ -477,7 +511,11 @@ def _fills(task: Task) -> Fills | None:
     if n == 0:
         return None
     ends = task.new_end[:, : 2 * n + 1]
-    first, left, twins = int(task.batch["filled_first"][0]), task.filled_left[:n].copy(), task.twin_slot[:n].copy()
+    first, left, twins = (
+        int(task.batch["filled_first"][0]),
+        task.filled_left[:n].copy(),
+        task.twin_slot[:n].copy(),
+    )
     sizes = np.diff(ends, axis=1)
     order = np.argsort(np.concatenate([np.repeat(np.arange(2 * n), row) for row in sizes]), kind="stable")
     token = np.concatenate([task.new_token[p, : ends[p, -1]] for p in range(len(ends))])[order]

@@ -1,7 +1,8 @@
 """Sources: what a user gives as partitions, as values that a task of Dask reads into documents, or into batches of a table.
 
-Files are listed by fsspec, on disks or in stores by their URLs; text is read by ranges of bytes, Parquet by row groups, with the
-columns that folders name, through `pyarrow.dataset`. The core reads columns of Arrow of any layout.
+Files are listed by fsspec, on disks or in stores by their URLs; text is read by ranges of bytes, Parquet by
+row groups, with the columns that folders name, through `pyarrow.dataset`. The core reads columns of Arrow of
+any layout.
 """
 
 from __future__ import annotations
@@ -79,7 +80,9 @@ class Lines(NamedTuple):
                 data.decode("utf-8")
             except UnicodeDecodeError as error:
                 line = data.count(b"\n", 0, error.start)
-                raise ValueError(f"line {line} is not UTF-8 ({error.reason}); a tokenizer of bytes reads any") from error
+                raise ValueError(
+                    f"line {line} is not UTF-8 ({error.reason}); a tokenizer of bytes reads any"
+                ) from error
         lines = pc.split_pattern(pa.array([data.replace(b"\r\n", b"\n")], pa.large_binary()), b"\n").values
         lines = lines[:-1] if not data or data.endswith(b"\n") else lines
         return lines.cast(pa.large_string()) if self.kind == "str" else lines
@@ -106,11 +109,18 @@ class RowGroups(NamedTuple):
         chunks = [chunk for group in groups for chunk in _chunks(group, column)]
         # a dictionary hides how many symbols there are
         size = sum(max(chunk.total_uncompressed_size, 4 * chunk.num_values) for chunk in chunks)
-        n = _batch_rows(sum(group.num_rows for group in groups), size, sum(group.total_byte_size for group in groups))
+        n = _batch_rows(
+            sum(group.num_rows for group in groups), size, sum(group.total_byte_size for group in groups)
+        )
         named = ds.get_partition_keys(self.fragment.partition_expression)
         with pq.ParquetFile(self.fragment.open(), pre_buffer=True) as file:
-            for batch in file.iter_batches(n, [group.id for group in self.fragment.row_groups], use_threads=False):
-                more = [pa.scalar(named.get(field.name), field.type) for field in list(self.schema)[batch.num_columns :]]
+            for batch in file.iter_batches(
+                n, [group.id for group in self.fragment.row_groups], use_threads=False
+            ):
+                more = [
+                    pa.scalar(named.get(field.name), field.type)
+                    for field in list(self.schema)[batch.num_columns :]
+                ]
                 columns = [*batch.columns, *(pa.repeat(value, batch.num_rows) for value in more)]
                 yield pa.RecordBatch.from_arrays(columns, schema=self.schema)
 
@@ -120,7 +130,8 @@ def documents_of(part: Any, column: str | None = None) -> Any:
 
     TypeError for a column of something else than documents, ValueError if it is not there.
     """
-    part = part() if isinstance(part, partial) else part  # of files: Dask looks for tasks in tuples, as these are
+    # of files: Dask looks for tasks in tuples, as these are
+    part = part() if isinstance(part, partial) else part
     if isinstance(part, Lines):
         return part.documents()
     if isinstance(part, RowGroups):
@@ -128,7 +139,9 @@ def documents_of(part: Any, column: str | None = None) -> Any:
         return _checked(part.documents(column), f"column {quoted(column)}")
     if column is not None:
         return _column_of(_arrow_table(part, column, [column]), column)
-    if _is_a(part, "pandas", "Series") or (hasattr(part, "type") and type(part).__module__.startswith("pyarrow")):
+    if _is_a(part, "pandas", "Series") or (
+        hasattr(part, "type") and type(part).__module__.startswith("pyarrow")
+    ):
         return _checked(part, "docs")
     return list(part) if hasattr(part, "__next__") else part
 
@@ -159,7 +172,9 @@ def batches_of(part: Any, column: str | None) -> Iterator[tuple[int, Any]]:
     if isinstance(part, RowGroups):
         schema, row, batches = part.schema, part.first, part.batches(column)
     else:
-        table = pa.table({column: part.documents()}) if isinstance(part, Lines) else _arrow_table(part, column)
+        table = (
+            pa.table({column: part.documents()}) if isinstance(part, Lines) else _arrow_table(part, column)
+        )
         _column_of(table, column)
         schema, n = table.schema, _batch_rows(table.num_rows, table.column(column).nbytes, table.nbytes)
         batches = iter(table.to_batches(n))
@@ -189,14 +204,18 @@ def _arrow_table(part: Any, column: str, columns: list[str] | None = None) -> An
         return pa.Table.from_pandas(part[columns] if columns and column in part.columns else part)
     if isinstance(part, (pa.Table, pa.RecordBatch)):
         return part if isinstance(part, pa.Table) else pa.Table.from_batches([part])
-    raise TypeError(f"column {quoted(column)}: expected a partition that is a table of Arrow or pandas, got {describe(part)}")
+    raise TypeError(
+        f"column {quoted(column)}: expected a partition that is a table of Arrow or pandas, got {describe(part)}"
+    )
 
 
 def _column_of(table: Any, column: str) -> Any:
     """A column of documents of a table of Arrow."""
     if table.column_names.count(column) != 1:
         there = ", ".join(map(repr, table.column_names))
-        raise ValueError(f"column {quoted(column)}: expected one column of this name, there are {there or 'none'}")
+        raise ValueError(
+            f"column {quoted(column)}: expected one column of this name, there are {there or 'none'}"
+        )
     return _checked(table.column(column), f"column {quoted(column)}")
 
 
@@ -217,7 +236,9 @@ def _kind_of(kind: Any, where: str) -> str:
         found = as_documents(pa.array([], getattr(kind, "storage_type", kind)))
         if found.offsets.size == 1:  # a column of integers is one document
             return found.kind
-    way = "; words are given as lists" * ("string" in str(kind)) + "; [column] is one document" * pa.types.is_integer(kind)
+    way = "; words are given as lists" * (
+        "string" in str(kind)
+    ) + "; [column] is one document" * pa.types.is_integer(kind)
     raise TypeError(f"{where}: expected lists of integers, strings or binary, got {kind}{way}")
 
 
@@ -233,9 +254,10 @@ def partitions_of(
 ) -> Partitions:  # fmt: skip
     """The partitions that a user gives; nothing is read before they are computed but the footers of Parquet files.
 
-    parts, column and blocksize as for `count`; a 1-D `dask.array` of integers too, which is one document; lines: ``"str"``
-    (UTF-8) or ``"bytes"``, of text files; name, argument: what messages call the partitions and the column; default: the column
-    if several are there and none is given. TypeError, ValueError or OSError, naming the argument, the partition or the file.
+    parts, column and blocksize as for `count`; a 1-D `dask.array` of integers too, which is one document;
+    lines: ``"str"`` (UTF-8) or ``"bytes"``, of text files; name, argument: what messages call the partitions
+    and the column; default: the column if several are there and none is given. TypeError, ValueError or
+    OSError, naming the argument, the partition or the file.
     """
     if column is not None and not isinstance(column, str):
         raise TypeError(f"{argument}: expected a name, got {describe(column)}")
@@ -244,16 +266,25 @@ def partitions_of(
             blocksize = parse_bytes(blocksize)
         except ValueError as error:
             raise ValueError(f"blocksize: {error}") from error
-    size = BLOCKSIZE if blocksize is None else positive(blocksize, "blocksize", "bytes, or a str such as '64 MiB'")
+    size = (
+        BLOCKSIZE
+        if blocksize is None
+        else positive(blocksize, "blocksize", "bytes, or a str such as '64 MiB'")
+    )
     if is_path(parts) or (isinstance(parts, (list, tuple)) and parts and all(map(is_path, parts))):
         store, paths, base = files_of(parts, name)
         if paths[0].lower().endswith(PARQUET):
             return _of_parquet(store, paths, base, size, column, name, argument, default)
         if column is not None:
             raise TypeError(f"{argument}: it is one of tables, and {paths[0]} is text")
-        ranges = [(path, i, n) for path in paths for n in [store.size(path)] for i in range(0, max(n, 1), size)]
+        ranges = [
+            (path, i, n) for path in paths for n in [store.size(path)] for i in range(0, max(n, 1), size)
+        ]
         pieces = [Lines(store, path, i, min(i + size, n), lines) for path, i, n in ranges]
-        names = [f"{piece.path}, bytes {piece.begin}..{piece.end - 1}" if piece.end else piece.path for piece in pieces]
+        names = [
+            f"{piece.path}, bytes {piece.begin}..{piece.end - 1}" if piece.end else piece.path
+            for piece in pieces
+        ]
         sizes = [piece.end - piece.begin for piece in pieces]
         packed = [partial(pickle.loads, pickle.dumps(piece, 5)) for piece in pieces]
         return Partitions(packed, names, sizes=sizes, remote=not is_local(store))
@@ -269,7 +300,9 @@ def partitions_of(
         if parts.dtype.kind not in "iu":
             raise TypeError(f"{name}: documents are integers, got a dask.array of {parts.dtype}")
         if parts.ndim not in (1, 2):
-            raise ValueError(f"{name}: expected a 1-D dask.array (one document) or 2-D (a document a row), got {parts.ndim}-D")
+            raise ValueError(
+                f"{name}: expected a 1-D dask.array (one document) or 2-D (a document a row), got {parts.ndim}-D"
+            )
         if parts.ndim == 2 and parts.numblocks[1] != 1:
             parts = parts.rechunk({1: -1})
         known = None if math.isnan(parts.size) else [n * math.prod(parts.shape[1:]) for n in parts.chunks[0]]
@@ -287,18 +320,26 @@ def _numbered(delayed: Any, joined: bool = False, client: Any = None) -> Partiti
 def _of_list(parts: Sequence[Any], column: str | None, name: str) -> Partitions:
     """The partitions of a list of what is all in memory here, or all elsewhere."""
     elsewhere = (("dask.delayed", "Delayed"), ("distributed", "Future"))
-    kinds = [next((kind for module, kind in elsewhere if _is_a(part, module, kind)), "here") for part in parts]
+    kinds = [
+        next((kind for module, kind in elsewhere if _is_a(part, module, kind)), "here") for part in parts
+    ]
     if other := [i for i, kind in enumerate(kinds) if kind != kinds[0]]:
         got = f"{describe(parts[0])} (partition 0) and {describe(parts[other[0]])} (partition {other[0]})"
         raise TypeError(f"{name}: expected partitions of one form, got {got}")
     if kinds and kinds[0] != "here":
         client = parts[0].client if kinds[0] == "Future" else None
-        return _numbered([delay(part) for part in parts] if client else parts, client=client)._replace(column=column)
+        return _numbered([delay(part) for part in parts] if client else parts, client=client)._replace(
+            column=column
+        )
     for i, part in enumerate(parts):
         if is_path(part):
-            raise TypeError(f"{name}: partition {i}: expected documents, got a path; give paths alone, or texts as lists of them")
+            raise TypeError(
+                f"{name}: partition {i}: expected documents, got a path; give paths alone, or texts as lists of them"
+            )
         if isinstance(part, memoryview):
-            raise TypeError(f"{name}: partition {i}: expected documents, got memoryview, which stays here; give bytes() of it")
+            raise TypeError(
+                f"{name}: partition {i}: expected documents, got memoryview, which stays here; give bytes() of it"
+            )
     call = delay(pickle.loads, pure=False, traverse=False)
     return _numbered([call(pickle.dumps(part, 5)) for part in parts])._replace(column=column)
 
@@ -308,7 +349,9 @@ def _chosen(names: list[str], column: str | None, argument: str, where: str, def
     if column is None:
         column = names[0] if len(names) == 1 else default if default in names else None
     if column is None or names.count(column) != 1:
-        raise ValueError(f"{argument}: expected the name of one column of {where}: {', '.join(map(repr, names))}, got {column!r}")
+        raise ValueError(
+            f"{argument}: expected the name of one column of {where}: {', '.join(map(repr, names))}, got {column!r}"
+        )
     return column
 
 
@@ -335,9 +378,9 @@ def is_local(store: Any) -> bool:
 def files_of(given: Any, name: str = "parts") -> tuple[Any, list[str], str]:
     """The store, the paths in it, and the folder below which names of folders are columns (empty: all folders).
 
-    Of a folder, and of its folders, all ``.parquet`` files are taken, or all ``.txt`` files if there are none, in natural order
-    (2 before 10); names that begin with a dot or an underscore are left out, as Dask and Spark leave them out. ValueError for two
-    formats or stores, FileNotFoundError where nothing is found.
+    Of a folder, and of its folders, all ``.parquet`` files are taken, or all ``.txt`` files if there are
+    none, in natural order (2 before 10); names that begin with a dot or an underscore are left out, as Dask
+    and Spark leave them out. ValueError for two formats or stores, FileNotFoundError where nothing is found.
     """
     each = [given] if is_path(given) else given
     places = [store_of(one, name) for one in each]
@@ -346,13 +389,21 @@ def files_of(given: Any, name: str = "parts") -> tuple[Any, list[str], str]:
         raise ValueError(f"{name}: expected files of one store, got {each[0]} and others")
     paths: list[str] = []
     for _, place in places:
-        matches = [place] if store.exists(place) else sorted(store.glob(place)) if glob.has_magic(place) else []
+        matches = (
+            [place] if store.exists(place) else sorted(store.glob(place)) if glob.has_magic(place) else []
+        )
         if not matches:
-            hint = "" if "/" in str(given) or os.sep in str(given) else "; a str is a path: texts are given as lists of them"
+            hint = (
+                ""
+                if "/" in str(given) or os.sep in str(given)
+                else "; a str is a path: texts are given as lists of them"
+            )
             raise FileNotFoundError(f"{name}: {place}: there is no such file{hint}")
         above = len(place if store.exists(place) else posixpath.dirname(re.split(r"[*?\[]", place)[0]))
         found = [file for match in matches for file in store.find(match)]
-        seen = [file for file in found if not any(part.startswith((".", "_")) for part in file[above:].split("/"))]
+        seen = [
+            file for file in found if not any(part.startswith((".", "_")) for part in file[above:].split("/"))
+        ]
         kinds = [[path for path in seen if path.lower().endswith(suffix)] for suffix in _SUFFIXES]
         if not (kinds[0] or kinds[1]):
             way = "read others with dask.bag.read_text or dask.dataframe, and give the bag or the column"
@@ -364,13 +415,22 @@ def files_of(given: Any, name: str = "parts") -> tuple[Any, list[str], str]:
 
 
 def _of_parquet(
-    store: Any, paths: list[str], base: str, blocksize: int, column: str | None, name: str, argument: str, default: str | None
+    store: Any,
+    paths: list[str],
+    base: str,
+    blocksize: int,
+    column: str | None,
+    name: str,
+    argument: str,
+    default: str | None,
 ) -> Partitions:
     """Row groups of Parquet files, as many as have `blocksize` bytes of the column together, at least one; files by footers."""
     import pyarrow as pa
     import pyarrow.dataset as ds
 
-    options = ds.FileSystemFactoryOptions(partition_base_dir=base, partitioning=ds.HivePartitioning.discover())
+    options = ds.FileSystemFactoryOptions(
+        partition_base_dir=base, partitioning=ds.HivePartitioning.discover()
+    )
     files = pa.fs.PyFileSystem(pa.fs.FSSpecHandler(store))
     try:
         factory = ds.FileSystemDatasetFactory(files, paths, ds.ParquetFileFormat(), options)
@@ -380,7 +440,9 @@ def _of_parquet(
         raise ValueError(f"{name}: not a Parquet file that can be read: {error}") from error
     pieces, names, sizes, identities, columns = [], [], [], [], dict[str, None]()
     for fragment, footer, schema in footers:
-        named = [field for field in of_folders if field.name not in schema.names and any("=" in p for p in paths)]
+        named = [
+            field for field in of_folders if field.name not in schema.names and any("=" in p for p in paths)
+        ]
         column = _chosen(schema.names, column, argument, fragment.path, default)
         kind = _kind_of(schema.field(column).type, f"{fragment.path}: column {quoted(column)}")
         for field in named:
@@ -401,7 +463,9 @@ def _of_parquet(
             piece = RowGroups(fragment.subset(row_group_ids=range(a, b)), schema, row)
             pieces.append(partial(pickle.loads, pickle.dumps(piece, 5)))
             names.append(f"{fragment.path}, rows {row}..{row + n - 1}" if n else f"{fragment.path}, no rows")
-            sizes.append(sum(chunk.num_values if kind == "int" else chunk.total_uncompressed_size for chunk in chunks))
+            sizes.append(
+                sum(chunk.num_values if kind == "int" else chunk.total_uncompressed_size for chunk in chunks)
+            )
             identities.append(f"{known}, rows {row} to {row + n}")
             row += n
     found = Partitions(pieces, names, sizes=sizes, column=column, columns=list(columns))

@@ -1,14 +1,13 @@
 """Arrays of Arrow as documents, and documents as an array of Arrow; nanoarrow moves and releases their C structs.
 
-Columns of any library that hands out Arrow arrays (polars, pandas, DuckDB, pyarrow, ...) are read without a copy: every layout
-of lists, strings and binary, whole or sliced, as a flat array with offsets.
+Columns of any library that hands out Arrow arrays (polars, pandas, DuckDB, pyarrow, ...) are read without a
+copy: every layout of lists, strings and binary, whole or sliced, as a flat array with offsets.
 
-    int32, ...         integers: a column of them is one document
-    list               offsets into an array of integers, of 32 or 64 bits; of a fixed size: none
-    list view          offsets and sizes, in any order
-    string, binary     offsets into bytes; of a fixed size: none
-    string view, ...   16 bytes each: the length, and the bytes if there are at most 12, else a buffer and a place there
-    dictionary         indices into an array of any of these
+    int32, ...         integers: a column of them is one document list               offsets into an array of
+    integers, of 32 or 64 bits; of a fixed size: none list view          offsets and sizes, in any order
+    string, binary     offsets into bytes; of a fixed size: none string view, ...   16 bytes each: the length,
+    and the bytes if there are at most 12, else a buffer and a place there dictionary         indices into an
+    array of any of these
 
 An array may begin at an offset into its buffers, and its children at offsets into theirs; these add up.
 """
@@ -74,11 +73,17 @@ class Column(NamedTuple):
     nulls: NDArray[np.bool_] | None = None  # of documents, None if none can be null
     holes: NDArray[np.bool_] | None = None  # of integers, in the same way
 
-    def ranges(self, starts: NDArray[np.int64], lengths: NDArray[np.int64], nulls: NDArray[np.bool_] | None) -> Column:
+    def ranges(
+        self, starts: NDArray[np.int64], lengths: NDArray[np.int64], nulls: NDArray[np.bool_] | None
+    ) -> Column:
         """The documents at other places in the values."""
         values, offsets = take_ranges(self.values, starts, lengths)
         return Column(
-            values, offsets, self.kind, nulls, None if self.holes is None else take_ranges(self.holes, starts, lengths)[0]
+            values,
+            offsets,
+            self.kind,
+            nulls,
+            None if self.holes is None else take_ranges(self.holes, starts, lengths)[0],
         )
 
 
@@ -98,7 +103,9 @@ class _Part:
 
     def invalid(self, why: str) -> ValueError:
         """The error for an array that contradicts itself."""
-        return ValueError(f"{self.where}: not a valid Arrow array of format {quoted(self.schema.format)}: {why}")
+        return ValueError(
+            f"{self.where}: not a valid Arrow array of format {quoted(self.schema.format)}: {why}"
+        )
 
     def child(self, i: int) -> _Part:
         """The array of a child."""
@@ -119,7 +126,10 @@ class _Part:
             raise self.invalid(f"expected {'at least ' * at_least}{n_buffers} buffers, there are {n}")
 
     def view(self, buffer: int, dtype: Any, start: int, n: int) -> NDArray[Any]:
-        """Items start..start + n - 1 of a buffer as a read-only array of the same memory. A buffer without items may be NULL."""
+        """Items start..start + n - 1 of a buffer as a read-only array of the same memory.
+
+        A buffer without items may be NULL.
+        """
         kind = np.dtype(dtype)
         if n == 0:
             return np.zeros(0, kind)
@@ -127,7 +137,8 @@ class _Part:
             raise self.invalid(f"buffer {buffer} is NULL")
         place = self.buffers[buffer] + start * kind.itemsize, True
         interface = {"data": place, "shape": (n,), "typestr": kind.str, "version": 3}
-        return np.asarray(SimpleNamespace(__array_interface__=interface, owner=self.array))  # which keeps the memory alive
+        # which keeps the memory alive
+        return np.asarray(SimpleNamespace(__array_interface__=interface, owner=self.array))
 
     def nulls(self) -> NDArray[np.bool_] | None:
         """Mask of the nulls; None if there can be none."""
@@ -137,7 +148,9 @@ class _Part:
         if n == 0 or count == 0 or not has_bitmap:
             return None
         first, skip = divmod(self.offset, 8)
-        bits = np.unpackbits(self.view(0, np.uint8, first, (skip + n + 7) // 8), count=skip + n, bitorder="little")
+        bits = np.unpackbits(
+            self.view(0, np.uint8, first, (skip + n + 7) // 8), count=skip + n, bitorder="little"
+        )
         is_null: NDArray[np.bool_] = bits[skip:] == 0
         return is_null
 
@@ -145,13 +158,13 @@ class _Part:
 def read_arrow(source: Any, name: str, nulls: str | None = None, words: bool = False) -> Documents:
     """Documents in a column of lists, strings or binary, in chunks or not, sliced or not, with or without a dictionary.
 
-    `source` has `__arrow_c_stream__` or `__arrow_c_array__`: a column, or a table with a single column; messages call it
-    `name`. With `nulls` "empty" documents that are null are empty; "raise" raises an error that mentions this option, None
-    raises without mentioning it. Strings are of the kind "utf8", a column of integers "one". Lists of strings are documents of
-    `words`, numbered as they come, and a TypeError without.
+    `source` has `__arrow_c_stream__` or `__arrow_c_array__`: a column, or a table with a single column;
+    messages call it `name`. With `nulls` "empty" documents that are null are empty; "raise" raises an error
+    that mentions this option, None raises without mentioning it. Strings are of the kind "utf8", a column of
+    integers "one". Lists of strings are documents of `words`, numbered as they come, and a TypeError without.
 
-    TypeError for other types, and tables of other columns. ValueError if a document or a position is null, an integer is beyond
-    int64, or the array is not valid. ImportError without nanoarrow.
+    TypeError for other types, and tables of other columns. ValueError if a document or a position is null, an
+    integer is beyond int64, or the array is not valid. ImportError without nanoarrow.
 
     >>> import pyarrow
     >>> read_arrow(pyarrow.array(["né", "", "x"]).slice(1), "docs")
@@ -181,15 +194,17 @@ def read_arrow_document(source: Any, name: str) -> NDArray[Any]:
     schema, parts = _opened(source, name)
     if _of_nothing(schema, name).kind != "one":
         given = "a table" if schema.format == "+s" else f"a column of {type_name(schema)}"
-        raise TypeError(f"{name}: expected one document (a column of integers), got {describe(source)}, {given}{several(name)}")
+        raise TypeError(
+            f"{name}: expected one document (a column of integers), got {describe(source)}, {given}{several(name)}"
+        )
     return plain(_read(schema, parts, name, None).values)
 
 
 def _opened(source: Any, name: str) -> tuple[Any, Iterator[_Part]]:
     """The schema and the arrays of an object that has `__arrow_c_stream__` or `__arrow_c_array__`.
 
-    The memory of each array lives as long as a view of it. ValueError if the stream breaks, or a struct contradicts itself,
-    also raised by the iterator.
+    The memory of each array lives as long as a view of it. ValueError if the stream breaks, or a struct
+    contradicts itself, also raised by the iterator.
     """
     nanoarrow = require("nanoarrow", "reading arrays of Arrow", "arrow")
     if not hasattr(source, "__arrow_c_stream__"):
@@ -216,7 +231,9 @@ def _broken(name: str) -> Iterator[None]:
         yield
     except RuntimeError as error:  # NanoarrowException
         code, said = getattr(error, "code", None), getattr(error, "message", "")
-        raise ValueError(f"{name}: the Arrow stream broke: {said or (os.strerror(code) if code else error)}") from error
+        raise ValueError(
+            f"{name}: the Arrow stream broke: {said or (os.strerror(code) if code else error)}"
+        ) from error
 
 
 def _read(schema: Any, parts: Iterator[_Part], name: str, nulls: str | None, read: Any = None) -> Documents:
@@ -253,8 +270,12 @@ def _of_part(part: _Part, name: str, number: int, nulls: str | None) -> Document
         assert found is not None
         values, holes = found
         if holes is not None and holes.any():
-            raise ValueError(f"{name}: position {number + int(np.argmax(holes))} is null; drop or fill nulls first")
-        return Documents(signed(values, lambda at: f"{name}: position {number + at}"), np.array([0, values.size]), "one")
+            raise ValueError(
+                f"{name}: position {number + int(np.argmax(holes))} is null; drop or fill nulls first"
+            )
+        return Documents(
+            signed(values, lambda at: f"{name}: position {number + at}"), np.array([0, values.size]), "one"
+        )
     column = read_rows(part)
     if column is None:
         raise _wrong_type(part.schema, name)
@@ -268,7 +289,9 @@ def _of_words(part: _Part, name: str, number: int, nulls: str | None) -> Documen
         raise _wrong_type(part.schema, name)
     values, holes, kind = found
     if holes is not None and holes.any():
-        raise ValueError(f"{name}: position {number + int(np.argmax(holes))} is null; drop or fill nulls first")
+        raise ValueError(
+            f"{name}: position {number + int(np.argmax(holes))} is null; drop or fill nulls first"
+        )
     return Documents(values, np.array([0, values.size]), kind)
 
 
@@ -309,9 +332,13 @@ def _of_table(part: _Part, name: str, number: int, nulls: str | None) -> Documen
 
 def wrong_table(names: Iterable[Any], integers: list[bool], name: str) -> TypeError:
     """The error for a table of columns of these names, some of `integers`, which may be documents as well as its rows."""
-    way = ", or numpy.asarray(table), whose rows are documents, or its .T" if integers and all(integers) else ""
+    way = (
+        ", or numpy.asarray(table), whose rows are documents, or its .T" if integers and all(integers) else ""
+    )
     got = listed(names) or "no columns"
-    return TypeError(f"{name}: expected a sequence of documents, got a table of {got}; give one column of it{way}")
+    return TypeError(
+        f"{name}: expected a sequence of documents, got a table of {got}; give one column of it{way}"
+    )
 
 
 def type_name(schema: Any) -> str:
@@ -354,7 +381,8 @@ def read_integers(part: _Part) -> tuple[NDArray[Any], NDArray[np.bool_] | None] 
     assert found is not None
     held, holes = found
     indices = _indices(part, values, nulls, held.size)
-    return np.append(held, held.dtype.type(0))[indices], _either(nulls, holes, indices)  # nulls have index 0, of none too
+    # nulls have index 0, of none too
+    return np.append(held, held.dtype.type(0))[indices], _either(nulls, holes, indices)
 
 
 def _read_items(part: _Part) -> tuple[NDArray[Any], NDArray[np.bool_] | None, Kind] | None:
@@ -389,7 +417,11 @@ def renumbered(parts: list[Documents]) -> list[Documents]:
     values: list[NDArray[np.int32]] = []
     for part in parts:
         assert isinstance(part.kind, Named)
-        values.append(np.array([numbers.setdefault(word, len(numbers)) for word in part.kind.names], np.int32)[part.values])
+        values.append(
+            np.array([numbers.setdefault(word, len(numbers)) for word in part.kind.names], np.int32)[
+                part.values
+            ]
+        )
     kind = Named(tuple(numbers))
     return [part._replace(values=found, kind=kind) for part, found in zip(parts, values, strict=True)]
 
@@ -408,7 +440,11 @@ def numbered_rows(
     from ubpe_numba.documents.kernels.distinct import find_distinct  # here: integers need no kernel
 
     found, numbers = np.empty(offsets.size - 1, np.int32), dict[Any, int]()
-    hashes, first_of, number = np.empty(_ROWS, np.uint64), np.empty(_ROWS, np.int64), np.empty(_ROWS, np.int32)
+    hashes, first_of, number = (
+        np.empty(_ROWS, np.uint64),
+        np.empty(_ROWS, np.int64),
+        np.empty(_ROWS, np.int32),
+    )
     for start in range(0, found.size, _ROWS):  # of which all fits into the processor's cache
         cuts = offsets[start : start + _ROWS + 1]
         n, table = cuts.size - 1, np.full(2 * _ROWS, -1, np.int32)
@@ -457,7 +493,10 @@ def _of_lists(part: _Part, first: int, size: int, offsets: NDArray[np.int64]) ->
 def _of_fixed_size(part: _Part) -> Column | None:
     extension = dict((part.schema.metadata or {}).items())
     is_tensors = part.length > 0 and extension.get(b"ARROW:extension:name") == b"arrow.fixed_shape_tensor"
-    if is_tensors and len(shape := json.loads(extension.get(b"ARROW:extension:metadata", "{}")).get("shape", ())) > 1:
+    if (
+        is_tensors
+        and len(shape := json.loads(extension.get(b"ARROW:extension:metadata", "{}")).get("shape", ())) > 1
+    ):
         way = f"; to_numpy_ndarray().reshape(-1, {shape[-1]}) keeps rows apart, reshape({part.length}, -1) joins them"
         raise ValueError(f"{part.where}: expected lists, got Arrow's tensors of shape {shape}{way}")
     text = part.schema.format.rpartition(":")[2]
@@ -486,7 +525,9 @@ def _of_list_views(part: _Part) -> Column | None:
     child = part.child(0)
     size = child.length
     # Compared with what is left: a sum of two arbitrary numbers may overflow.
-    if (at := np.flatnonzero((starts < 0) | (lengths < 0) | (starts > size) | (lengths > size - starts))).size:
+    if (
+        at := np.flatnonzero((starts < 0) | (lengths < 0) | (starts > size) | (lengths > size - starts))
+    ).size:
         i = at[0]
         raise part.invalid(f"list {i} has {lengths[i]} elements from {starts[i]} on, of {size}")
     held = lengths > 0
@@ -495,7 +536,9 @@ def _of_list_views(part: _Part) -> Column | None:
     found = _read_items(child.slice(first, last - first))
     if found is None:
         return None
-    return Column(found[0], np.zeros(1, np.int64), found[2], None, found[1]).ranges(starts - first, lengths, nulls)
+    return Column(found[0], np.zeros(1, np.int64), found[2], None, found[1]).ranges(
+        starts - first, lengths, nulls
+    )
 
 
 def _of_views(part: _Part) -> Column:
@@ -513,7 +556,9 @@ def _of_views(part: _Part) -> Column:
     if n_data:
         bad |= (starts < 0) | (starts > sizes[np.where(bad, 0, buffers)] - lengths[far])
     if (at := np.concatenate([far[bad], np.flatnonzero(lengths < 0)])).size:
-        raise part.invalid(f"the view of element {at[0]} does not point into one of its {n_data} data buffers")
+        raise part.invalid(
+            f"the view of element {at[0]} does not point into one of its {n_data} data buffers"
+        )
     offsets = offsets_of(lengths)
     values = np.empty(offsets[-1], np.uint8)
     near = np.flatnonzero((lengths > 0) & (lengths <= _INLINE))
@@ -534,7 +579,8 @@ def _of_dictionary(part: _Part) -> Column | None:
     given, nulls = part.view(1, _INTEGERS[part.schema.format], part.offset, part.length), part.nulls()
     indices = _indices(part, given, nulls, held.offsets.size - 1)
     nulls = _either(nulls, held.nulls, indices)
-    lengths = np.append(np.diff(held.offsets), 0)[indices]  # the index of nulls is 0, of an empty dictionary too
+    # the index of nulls is 0, of an empty dictionary too
+    lengths = np.append(np.diff(held.offsets), 0)[indices]
     if nulls is not None:
         lengths[nulls] = 0
     return held.ranges(held.offsets[indices], lengths, nulls)
@@ -548,7 +594,9 @@ def _indices(part: _Part, values: NDArray[Any], nulls: NDArray[np.bool_] | None,
     return np.where(is_null, values.dtype.type(0), values)
 
 
-def _either(nulls: NDArray[np.bool_] | None, held: NDArray[np.bool_] | None, indices: NDArray[Any]) -> NDArray[np.bool_] | None:
+def _either(
+    nulls: NDArray[np.bool_] | None, held: NDArray[np.bool_] | None, indices: NDArray[Any]
+) -> NDArray[np.bool_] | None:
     """Which indices are null, or point to an element of the dictionary that is; None if none can be."""
     if held is None:
         return nulls
@@ -579,7 +627,11 @@ def take_ranges(
 
 
 def copy_ranges(
-    values: NDArray[Any], starts: NDArray[np.int64], lengths: NDArray[np.int64], target: NDArray[Any], at: NDArray[np.int64]
+    values: NDArray[Any],
+    starts: NDArray[np.int64],
+    lengths: NDArray[np.int64],
+    target: NDArray[Any],
+    at: NDArray[np.int64],
 ) -> None:
     """Copy ranges of `values` into `target`, to the places `at`. Memory for about a million indices only.
 
@@ -593,7 +645,9 @@ def copy_ranges(
     while i < lengths.size:
         j = max(int(np.searchsorted(ends, ends[i] + _ITEMS, side="right")) - 1, i + 1)
         if ends[j] - ends[i] >= _LONG * (j - i):
-            for start, n, to in zip(starts[i:j].tolist(), lengths[i:j].tolist(), at[i:j].tolist(), strict=True):
+            for start, n, to in zip(
+                starts[i:j].tolist(), lengths[i:j].tolist(), at[i:j].tolist(), strict=True
+            ):
                 target[to : to + n] = values[start : start + n]
         else:
             target[places_of(at[i:j], lengths[i:j])] = values[places_of(starts[i:j], lengths[i:j])]
@@ -607,12 +661,15 @@ def _shared_schemas() -> tuple[Any, Any]:
     return na.c_schema(na.int32()), na.c_schema(na.large_list(na.int32()))
 
 
-def export_lists(values: NDArray[np.int32], offsets: NDArray[np.int64], requested: Any = None) -> tuple[Any, Any]:
+def export_lists(
+    values: NDArray[np.int32], offsets: NDArray[np.int64], requested: Any = None
+) -> tuple[Any, Any]:
     """Capsules of a schema and of an array of n lists, as `__arrow_c_array__` returns them: large_list<int32>.
 
-    values int32[n_values] and offsets int64[n + 1] are the buffers of the array: C-contiguous, not copied, kept alive, and not to
-    be changed until the consumer releases it. `requested` is a capsule of the schema that the consumer would like: lists with
-    offsets of 32 bits, if these suffice, or of int64 are made by a copy; any other schema is ignored.
+    values int32[n_values] and offsets int64[n + 1] are the buffers of the array: C-contiguous, not copied,
+    kept alive, and not to be changed until the consumer releases it. `requested` is a capsule of the schema
+    that the consumer would like: lists with offsets of 32 bits, if these suffice, or of int64 are made by a
+    copy; any other schema is ignored.
     """
     item, whole = _shared_schemas()
     na = require("nanoarrow", "sharing a Ragged with Arrow", "arrow")
@@ -624,13 +681,22 @@ def export_lists(values: NDArray[np.int32], offsets: NDArray[np.int64], requeste
         lists: dict[str, Any] = {"+l": (na.list_, np.int32), "+L": (na.large_list, np.int64)}
         if wanted.format in lists and wanted.n_children == 1:
             child, (make, of_offsets) = wanted.child(0), lists[wanted.format]
-            if child.format in integers and child.dictionary is None and offsets[-1] <= np.iinfo(of_offsets).max:
+            if (
+                child.format in integers
+                and child.dictionary is None
+                and offsets[-1] <= np.iinfo(of_offsets).max
+            ):
                 integer, of_values = integers[child.format]
                 item = na.c_schema(integer).modify(name=child.name or "", flags=child.flags & _NULLABLE)
                 whole = na.c_schema(make(integer)).modify(children=[item])
-                values, offsets = np.ascontiguousarray(values, of_values), np.ascontiguousarray(offsets, of_offsets)
+                values, offsets = (
+                    np.ascontiguousarray(values, of_values),
+                    np.ascontiguousarray(offsets, of_offsets),
+                )
     held = na.c_array_from_buffers(item, values.size, [None, values], null_count=0)
-    array = na.c_array_from_buffers(whole, offsets.size - 1, [None, offsets], null_count=0, children=[held], move=True)
+    array = na.c_array_from_buffers(
+        whole, offsets.size - 1, [None, offsets], null_count=0, children=[held], move=True
+    )
     capsules: tuple[Any, Any] = array.__arrow_c_array__()
     return capsules
 

@@ -25,7 +25,9 @@ def _of_pandas(docs: Any, cls: str, name: str) -> Any:
     if cls in _PANDAS:
         return _PANDAS[cls](docs, name)
     if cls == "DataFrameGroupBy":
-        raise TypeError(f"{name}: expected documents, got groups of a DataFrame; select a column: groupby(...)['column']")
+        raise TypeError(
+            f"{name}: expected documents, got groups of a DataFrame; select a column: groupby(...)['column']"
+        )
     if cls.endswith("Array") and hasattr(docs, "isna"):  # NumPy would make float64 of missing values
         return _of_series(sys.modules["pandas"].Series(docs, copy=False), name)
     return docs
@@ -67,7 +69,9 @@ def _of_groups(groups: Any, name: str) -> Any:
     """The values of each group of a column, groups in their order."""
     values = _integers_of(groups.obj, name)
     if values is None:
-        raise TypeError(f"{name}: expected groups of integers, each of them a document, got groups of {groups.obj.dtype}")
+        raise TypeError(
+            f"{name}: expected groups of integers, each of them a document, got groups of {groups.obj.dtype}"
+        )
     order, offsets = order_of_groups(groups)
     return checked(Column(values[order], offsets, "int"), name)
 
@@ -100,10 +104,18 @@ def _of_awkward(docs: Any, cls: str, name: str) -> Any:
         starts, stops = _picked(starts, index), np.where(nulls, _picked(starts, index), _picked(stops, index))
     kind = _AWKWARD_TEXTS.get(layout.parameter("__array__"), "int")
     content, inner = _resolved(layout.content)
-    values = np.zeros(0, np.int64) if content.is_unknown else np.asarray(content.data) if content.is_numpy else None
+    values = (
+        np.zeros(0, np.int64)
+        if content.is_unknown
+        else np.asarray(content.data)
+        if content.is_numpy
+        else None
+    )
     if values is None or values.ndim != 1 or values.dtype.kind not in "iu":
         way = "; awkward.flatten(docs) has its rows as documents" if content.is_list else ""
-        raise TypeError(f"{name}: expected lists of integers, strings or bytes, got an awkward array of type {docs.type}{way}")
+        raise TypeError(
+            f"{name}: expected lists of integers, strings or bytes, got an awkward array of type {docs.type}{way}"
+        )
     holes = None
     if inner is not None:
         values, holes = plain(_picked(values, inner)), inner < 0
@@ -113,7 +125,10 @@ def _of_awkward(docs: Any, cls: str, name: str) -> Any:
 
 
 def _check_ranges(starts: NDArray[np.int64], lengths: NDArray[np.int64], size: int, name: str) -> None:
-    """ValueError unless documents are inside of `size` values: these libraries do not look. Empty ones may be anywhere."""
+    """ValueError unless documents are inside of `size` values: these libraries do not look.
+
+    Empty ones may be anywhere.
+    """
     # Compared with what is left: a sum of two arbitrary numbers may overflow.
     outside = (lengths < 0) | ((lengths > 0) & ((starts < 0) | (starts > size) | (lengths > size - starts)))
     if (at := np.flatnonzero(outside)).size:
@@ -144,7 +159,9 @@ def _of_torch(docs: Any, cls: str, name: str) -> Any:
         return list(docs.unbind())
     values = np.asarray(docs.values())
     if values.ndim != 1 or values.dtype.kind not in "iu":
-        raise TypeError(f"{name}: expected a nested tensor of 1-D tensors of integers, got values as {describe(values)}")
+        raise TypeError(
+            f"{name}: expected a nested tensor of 1-D tensors of integers, got values as {describe(values)}"
+        )
     offsets, lengths = np.asarray(docs.offsets()).astype(np.int64), docs.lengths()
     if lengths is None:
         check_offsets(offsets, values.size, f"{name}: offsets of the nested tensor")
@@ -155,16 +172,23 @@ def _of_torch(docs: Any, cls: str, name: str) -> Any:
 
 
 def _of_datasets(docs: Any, cls: str, name: str) -> Any:
-    if cls != "Column" or not hasattr(docs.source, "select_columns") or docs.source.format["type"] == "custom":
+    if (
+        cls != "Column"
+        or not hasattr(docs.source, "select_columns")
+        or docs.source.format["type"] == "custom"
+    ):
         return docs  # of rows that a function of the user makes, or of a column inside of another
     return docs.source.select_columns(docs.column_name).with_format("arrow")[:].column(0)
 
 
 def _of_polars(docs: Any, cls: str, name: str) -> Any:
     if cls.endswith("GroupBy"):
-        raise TypeError(f"{name}: expected documents, got groups of a polars frame; give .agg('column')['column']")
+        raise TypeError(
+            f"{name}: expected documents, got groups of a polars frame; give .agg('column')['column']"
+        )
     column = docs.to_series(0) if cls == "DataFrame" and docs.width == 1 else docs
-    if str(getattr(column, "dtype", "")) == "Object":  # as an Arrow array it would be the addresses of objects of Python
+    # as an Arrow array it would be the addresses of objects of Python
+    if str(getattr(column, "dtype", "")) == "Object":
         return list(column)
     return docs
 
@@ -175,14 +199,16 @@ _PANDAS: dict[str, Callable[[Any, str], Any]] = {
     "DataFrame": _of_frame,
     "SeriesGroupBy": _of_groups,
 }
-#: Of an object, the name of its class or of that which it is made of, and its name in messages: the content of a container, which
-#: is `Documents`, an array, a list or a tuple, or an object that hands out Arrow arrays; an object that is no container itself.
-#: TypeError for other objects of these packages says how to give them, ValueError for missing values names document and position.
+#: Of an object, the name of its class or of that which it is made of, and its name in messages: the content
+#: of a container, which is `Documents`, an array, a list or a tuple, or an object that hands out Arrow
+#: arrays; an object that is no container itself. TypeError for other objects of these packages says how to
+#: give them, ValueError for missing values names document and position.
 READERS: dict[str, Callable[[Any, str, str], Any]] = {
     "pandas": _of_pandas,
     "awkward": _of_awkward,
     "torch": _of_torch,
     "datasets": _of_datasets,
     "polars": _of_polars,
-    "xarray": lambda docs, cls, name: np.asarray(docs) if cls in ("DataArray", "Variable") else docs,  # as Arrow a table
+    # as Arrow a table
+    "xarray": lambda docs, cls, name: np.asarray(docs) if cls in ("DataArray", "Variable") else docs,
 }

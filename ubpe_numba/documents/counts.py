@@ -13,7 +13,11 @@ from ubpe_numba.errors import ModelFormatError, quoted
 from ubpe_numba.runtime.arrays import freeze, offsets_of, plain, told, writable
 
 #: Kinds of documents, and how Python has them.
-_KINDS: dict[str, Callable[[Any], Any]] = {"int": np.ndarray.tolist, "str": text_of, "bytes": np.ndarray.tobytes}
+_KINDS: dict[str, Callable[[Any], Any]] = {
+    "int": np.ndarray.tolist,
+    "str": text_of,
+    "bytes": np.ndarray.tobytes,
+}
 _FORMAT = b"ubpe-numba counts 1"
 _SEGMENTS = " segments"  # follows the kind, in a file
 _LARGEST = 16  # the weight of the largest language: others are rounded to a sixteenth of it
@@ -33,16 +37,16 @@ class Counts:
     kind : str
         ``"int"``, ``"str"`` or ``"bytes"``.
     are_segments : bool
-        Whether they are segments of documents that a tokenizer has already changed and split, as `ubpe_numba.distributed.count`
-        counts them. A fit does not do it again.
+        Whether they are segments of documents that a tokenizer has already changed and split, as
+        `ubpe_numba.distributed.count` counts them. A fit does not do it again.
     documents : list of ndarray
         The distinct documents as arrays of symbols.
 
     Notes
     -----
-    A fit on them equals a fit on the corpus in a different order. The merges are the same unless ties go to the pair that is
-    seen first. ``a + b`` and `Counts.merge` are associative, so parts of a corpus may be counted separately, on several
-    machines.
+    A fit on them equals a fit on the corpus in a different order. The merges are the same unless ties go to
+    the pair that is seen first. ``a + b`` and `Counts.merge` are associative, so parts of a corpus may be
+    counted separately, on several machines.
 
     Examples
     --------
@@ -60,7 +64,9 @@ class Counts:
     @property
     def documents(self) -> list[np.ndarray]:
         """The distinct documents as arrays of symbols (integers, code points or bytes), views of one array."""
-        return np.split(self.flat.values[: self.flat.offsets[-1]], self.flat.offsets[1:-1]) if len(self) else []
+        return (
+            np.split(self.flat.values[: self.flat.offsets[-1]], self.flat.offsets[1:-1]) if len(self) else []
+        )
 
     def to_lists(self) -> list[Any]:
         """Copy the distinct documents into Python objects.
@@ -158,14 +164,16 @@ class Counts:
         Returns
         -------
         weights
-            For every document of a language the same weight; the least is 16, so that rounding changes shares by 3 % at most.
+            For every document of a language the same weight; the least is 16, so that rounding changes shares
+            by 3 % at most.
 
         Notes
         -----
-        Counts of pairs grow by these weights, and with them what ``FitRules(min_count=)`` is compared with: 32 asks for two
-        occurrences in the largest language. Shares by powers of sizes are those of multilingual BERT (0.7) and XLM (0.5; 0.3 in
-        XLM-R). Tokens per 1000 bytes of lines not seen, 8192 tokens with GPT-2's pattern, of 1.9 MB of English (King James Bible)
-        and of manual pages, 0.4 MB Chinese, 0.1 MB Russian and 0.04 MB Japanese (benchmarks/mixing.py):
+        Counts of pairs grow by these weights, and with them what ``FitRules(min_count=)`` is compared with:
+        32 asks for two occurrences in the largest language. Shares by powers of sizes are those of
+        multilingual BERT (0.7) and XLM (0.5; 0.3 in XLM-R). Tokens per 1000 bytes of lines not seen, 8192
+        tokens with GPT-2's pattern, of 1.9 MB of English (King James Bible) and of manual pages, 0.4 MB
+        Chinese, 0.1 MB Russian and 0.04 MB Japanese (benchmarks/mixing.py):
 
         =====  =======  =======  =======  ========
         alpha  English  Chinese  Russian  Japanese
@@ -177,11 +185,12 @@ class Counts:
         0      284.9    257.3    187.5    242.0
         =====  =======  =======  =======  ========
 
-        By 0.3 English takes 7 % more tokens, and Russian and Japanese, a twenty-fourth of the corpus and less, a fifth fewer.
+        By 0.3 English takes 7 % more tokens, and Russian and Japanese, a twenty-fourth of the corpus and
+        less, a fifth fewer.
 
-        Rare words are not put together in buckets by a hash, as some models of many languages do: what shares a bucket cannot
-        be told apart again by `decode`. Over bytes nothing is unknown; over other alphabets ``encode(unknown=)`` sets the
-        encoding of other symbols.
+        Rare words are not put together in buckets by a hash, as some models of many languages do: what shares
+        a bucket cannot be told apart again by `decode`. Over bytes nothing is unknown; over other alphabets
+        ``encode(unknown=)`` sets the encoding of other symbols.
 
         Examples
         --------
@@ -300,13 +309,15 @@ def count_documents(docs: Any, *, offsets: Any = None, sample_weight: Any = None
 def distinct(given: Documents, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Indices int64[k] of the documents that are the first of their equals and weigh something, and their weights.
 
-    weights int64[n] are at least 0; those returned, int64[k], are of each document with all its equals, above 0. OverflowError if
-    the weights sum to 2**62 or more. O(symbols).
+    weights int64[n] are at least 0; those returned, int64[k], are of each document with all its equals, above
+    0. OverflowError if the weights sum to 2**62 or more. O(symbols).
     """
-    from ubpe_numba.documents.kernels.distinct import find_distinct  # here: a fit of documents as they are needs no kernel
+    # here: a fit of documents as they are needs no kernel
+    from ubpe_numba.documents.kernels.distinct import find_distinct
 
     n = given.offsets.size - 1
-    words = writable(given.values.astype(np.int64, copy=False)).view(np.uint32)  # two words a symbol of any dtype
+    # two words a symbol of any dtype
+    words = writable(given.values.astype(np.int64, copy=False)).view(np.uint32)
     table = np.full(1 << max(4, (2 * n).bit_length()), -1, np.int32)
     hashes, first_of = np.empty(n, np.uint64), np.empty(n, np.int64)
     find_distinct(words, 2 * given.offsets, table, hashes, first_of)
@@ -327,7 +338,9 @@ def side_by_side(parts: Sequence[Counts]) -> tuple[Documents, np.ndarray]:
         raise TypeError("counts: expected documents or segments of documents, got both")
     lengths = np.concatenate([np.diff(part.flat.offsets) for part in parts])
     values = np.concatenate([part.flat.values for part in parts])
-    return Documents(values, offsets_of(lengths), parts[0].kind), np.concatenate([part.weights for part in parts])
+    return Documents(values, offsets_of(lengths), parts[0].kind), np.concatenate(
+        [part.weights for part in parts]
+    )
 
 
 def _from_arrays(members: dict[str, np.ndarray]) -> Counts:
@@ -340,7 +353,11 @@ def _from_arrays(members: dict[str, np.ndarray]) -> Counts:
     expected = {"str": np.dtype(np.uint32), "bytes": np.dtype(np.uint8), "int": values.dtype}
     if kind not in _KINDS or values.dtype != expected[kind] or values.dtype == np.uint64:
         raise ModelFormatError(f"kind {quoted(kind)} with values of {values.dtype}")
-    if any(a.ndim != 1 for a in members.values()) or lengths.size != weights.size or lengths.dtype != weights.dtype != np.int64:
+    if (
+        any(a.ndim != 1 for a in members.values())
+        or lengths.size != weights.size
+        or lengths.dtype != weights.dtype != np.int64
+    ):
         raise ModelFormatError("expected as many weights as lengths, int64")
     if (lengths < 0).any() or (weights <= 0).any() or float(lengths.astype(np.float64).sum()) != values.size:
         raise ModelFormatError("lengths: expected 0 or more, as many in all as values; weights: more than 0")

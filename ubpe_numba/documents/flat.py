@@ -13,7 +13,9 @@ from ubpe_numba.errors import quoted
 from ubpe_numba.runtime.arrays import offsets_of, places_of
 from ubpe_numba.runtime.schema import pickled
 
-_TYPES: list[np.dtype[Any]] = [np.dtype(t) for t in (np.uint8, np.int8, np.uint16, np.int16, np.uint32, np.int32, np.int64)]
+_TYPES: list[np.dtype[Any]] = [
+    np.dtype(t) for t in (np.uint8, np.int8, np.uint16, np.int16, np.uint32, np.int32, np.int64)
+]
 
 
 #: Advice at the ends of messages, for a document that contains several, has floats, or has missing values.
@@ -35,7 +37,10 @@ MISSING = "; drop or fill missing values first"
 
 
 class Named(str):
-    """The kind "int" of documents whose symbols have names: the integer i is names[i]. Those of `base`, if any, come first."""
+    """The kind "int" of documents whose symbols have names: the integer i is names[i].
+
+    Those of `base`, if any, come first.
+    """
 
     __slots__ = ("base", "names", "number")
     names: tuple[Any, ...]
@@ -55,14 +60,15 @@ class Named(str):
 class Documents(NamedTuple):
     """n documents: document i is ``values[offsets[i]:offsets[i + 1]]``."""
 
-    #: 1-D, C-contiguous, aligned, of native byte order: uint8 for bytes, uint32 code points for str, otherwise the dtype that was
-    #: given (uint64 becomes int64); integers from an iterator have the narrowest dtype. May be the user's memory, and read-only.
+    #: 1-D, C-contiguous, aligned, of native byte order: uint8 for bytes, uint32 code points for str,
+    #: otherwise the dtype that was given (uint64 becomes int64); integers from an iterator have the narrowest
+    #: dtype. May be the user's memory, and read-only.
     values: NDArray[Any]
-    #: int64[n + 1], not decreasing. ``offsets[0]`` may be above 0 and ``offsets[-1]`` below ``len(values)``: those of a `Ragged`
-    #: or a user are kept as they are.
+    #: int64[n + 1], not decreasing. ``offsets[0]`` may be above 0 and ``offsets[-1]`` below ``len(values)``:
+    #: those of a `Ragged` or a user are kept as they are.
     offsets: NDArray[np.int64]
-    #: "int" (also of no documents), of symbols with names a `Named`, "str" or "bytes". From Arrow also "utf8", strings as bytes,
-    #: and "one", a column of integers.
+    #: "int" (also of no documents), of symbols with names a `Named`, "str" or "bytes". From Arrow also
+    #: "utf8", strings as bytes, and "one", a column of integers.
     kind: str
 
     def take(self, indices: NDArray[np.int64]) -> Documents:
@@ -78,11 +84,13 @@ class Documents(NamedTuple):
         return Documents(values, ends, self.kind)
 
 
-def flatten_ints(rows: Sequence[Sequence[int]], name: str, first: int | None = 0) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def flatten_ints(
+    rows: Sequence[Sequence[int]], name: str, first: int | None = 0
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Flatten n lists, tuples or ranges of integers to int64 values and int64[n + 1] offsets, without a Python loop over items.
 
-    In messages `first` is the index of `rows[0]`, None if it is the only document. Raises TypeError for anything but integers
-    (bools too), ValueError for one beyond int64.
+    In messages `first` is the index of `rows[0]`, None if it is the only document. Raises TypeError for
+    anything but integers (bools too), ValueError for one beyond int64.
     """
     flat: list[Any] = list(chain.from_iterable(rows))
     offsets = offsets_of(np.fromiter(map(len, rows), np.int64, len(rows)))
@@ -92,13 +100,17 @@ def flatten_ints(rows: Sequence[Sequence[int]], name: str, first: int | None = 0
         for position, item in enumerate(flat if wrong else ()):
             if type(item) in wrong:
                 shown = f"{quoted(item)} ({type(item).__name__}){way_of_item(item, name, first is None)}"
-                raise TypeError(f"{place_of(name, offsets, position, first)}: expected an integer, got {shown}")
+                raise TypeError(
+                    f"{place_of(name, offsets, position, first)}: expected an integer, got {shown}"
+                )
     try:
         return np.array(flat, np.int64), offsets
     except OverflowError:
         position = next(i for i, item in enumerate(flat) if not -(2**63) <= item < 2**63)
         where = place_of(name, offsets, position, first)
-        raise ValueError(f"{where}: expected an integer that fits int64, got {quoted(int(flat[position]))}") from None
+        raise ValueError(
+            f"{where}: expected an integer that fits int64, got {quoted(int(flat[position]))}"
+        ) from None
 
 
 def several(name: str) -> str:
@@ -147,7 +159,10 @@ class GrowingArray:
         self.size = 0
 
     def append(self, batch: NDArray) -> None:
-        """Add integers of any dtype but uint64. O(size of the batch) amortised; O(all) if they need a wider dtype."""
+        """Add integers of any dtype but uint64.
+
+        O(size of the batch) amortised; O(all) if they need a wider dtype.
+        """
         if not batch.size:
             return
         low, high, bounds = int(batch.min()), int(batch.max()), np.iinfo(self.values.dtype)
@@ -158,7 +173,8 @@ class GrowingArray:
             self.values = self.values[: self.size].astype(dtype)
         end = self.size + batch.size
         if end > self.values.size:
-            self.values.resize(max(end + end // 8, 1 << 16), refcheck=False)  # realloc moves pages instead of copying them
+            # realloc moves pages instead of copying them
+            self.values.resize(max(end + end // 8, 1 << 16), refcheck=False)
         self.values[self.size : end] = batch
         self.size = end
 

@@ -19,7 +19,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from ubpe_numba.documents.flat import flatten_ints, place_of
 from ubpe_numba.errors import quoted
-from ubpe_numba.runtime.arrays import check_offsets, describe, has_arrow, integer, offsets_of, places_of, plain
+from ubpe_numba.runtime.arrays import (
+    check_offsets,
+    describe,
+    has_arrow,
+    integer,
+    offsets_of,
+    places_of,
+    plain,
+)
 from ubpe_numba.runtime.lazy import require, view
 
 __all__ = ["Ragged"]
@@ -34,17 +42,17 @@ _WAY = (
 class Ragged:
     """A sequence of n int32 arrays of any lengths, held in two arrays, without a Python object for each.
 
-    Document i is ``values[offsets[i]:offsets[i + 1]]``, as in Arrow: ``offsets[0]`` may be above 0 and ``offsets[-1]`` below
-    ``len(values)`` (both occur after slicing; `compact` undoes them).
+    Document i is ``values[offsets[i]:offsets[i + 1]]``, as in Arrow: ``offsets[0]`` may be above 0 and
+    ``offsets[-1]`` below ``len(values)`` (both occur after slicing; `compact` undoes them).
 
-    ``==`` and `numpy.array_equal` say whether two hold the same documents. Arithmetic, comparisons and functions of NumPy raise
-    a TypeError that names the alternative, even if all lengths are equal.
+    ``==`` and `numpy.array_equal` say whether two hold the same documents. Arithmetic, comparisons and
+    functions of NumPy raise a TypeError that names the alternative, even if all lengths are equal.
 
     Parameters
     ----------
     values : int32[n_values]
-        The documents, one after the other. Copied only if it is not contiguous or not aligned; writing to it writes to the
-        `Ragged`.
+        The documents, one after the other. Copied only if it is not contiguous or not aligned; writing to it
+        writes to the `Ragged`.
     offsets : int64[n + 1]
         The starts of the documents, and the end of the last. Copied; the attribute is read-only.
 
@@ -68,7 +76,8 @@ class Ragged:
 
     __slots__ = ("_offsets", "values")
     values: NDArray[np.int32]
-    _offsets: NDArray[np.int64]  # the library's own, never written to; kernels are compiled for arrays that can be
+    # the library's own, never written to; kernels are compiled for arrays that can be
+    _offsets: NDArray[np.int64]
 
     def __init__(self, values: NDArray[np.int32], offsets: NDArray[np.int64]) -> None:
         for name, array, dtype in (("values", values, np.int32), ("offsets", offsets, np.int64)):
@@ -162,20 +171,24 @@ class Ragged:
         Parameters
         ----------
         array
-            What has `__arrow_c_array__` or `__arrow_c_stream__` (a column of pyarrow, polars, nanoarrow, pandas, ..., a query of
-            DuckDB) and holds lists of integers, or one such column: lists of any layout, sliced, in chunks, or with a dictionary.
+            What has `__arrow_c_array__` or `__arrow_c_stream__` (a column of pyarrow, polars, nanoarrow,
+            pandas, ..., a query of DuckDB) and holds lists of integers, or one such column: lists of any
+            layout, sliced, in chunks, or with a dictionary.
         nulls : str
-            ``"raise"``, or ``"empty"``: documents that are null are empty. A null inside a document is an error.
+            ``"raise"``, or ``"empty"``: documents that are null are empty. A null inside a document is an
+            error.
 
         Returns
         -------
         Ragged
-            Its values are memory of the array, read-only, if they are int32, in one chunk and in order; otherwise a copy.
+            Its values are memory of the array, read-only, if they are int32, in one chunk and in order;
+            otherwise a copy.
 
         Raises
         ------
         ValueError
-            For nulls, an integer that does not fit int32, both naming document and position, or an array that is not valid.
+            For nulls, an integer that does not fit int32, both naming document and position, or an array that
+            is not valid.
 
         Examples
         --------
@@ -188,7 +201,9 @@ class Ragged:
         if nulls not in ("raise", "empty"):
             raise ValueError(f"nulls: expected 'raise' or 'empty', got {quoted(nulls)}")
         if not has_arrow(type(array)):
-            raise TypeError(f"array: expected what has __arrow_c_array__ or __arrow_c_stream__, got {describe(array)}")
+            raise TypeError(
+                f"array: expected what has __arrow_c_array__ or __arrow_c_stream__, got {describe(array)}"
+            )
         values, offsets, kind = read_arrow(array, "array", nulls)
         if kind != "int" and offsets.size > 1:
             found = {"one": "a column of integers", "utf8": "strings", "bytes": "binary"}[kind]
@@ -224,7 +239,9 @@ class Ragged:
                 raise TypeError(f"parts: part {i}: expected a Ragged, got {describe(part)}")
             whole.append(part.compact())
         values = np.concatenate([np.zeros(0, np.int32), *(part.values for part in whole)])
-        return trusted(values, offsets_of(np.concatenate([np.zeros(0, np.int64), *(part.lengths for part in whole)])))
+        return trusted(
+            values, offsets_of(np.concatenate([np.zeros(0, np.int64), *(part.lengths for part in whole)]))
+        )
 
     def __setattr__(self, name: str, value: object = None) -> None:
         raise AttributeError(f"a Ragged is frozen: cannot set or delete {name!r}")
@@ -261,10 +278,16 @@ class Ragged:
         raise TypeError(_WAY)
 
     __array__ = __array_ufunc__ = __contains__ = __setitem__ = _refuse
-    __lt__ = __le__ = __gt__ = __ge__ = __and__ = __rand__ = __or__ = __ror__ = __neg__ = __abs__ = __invert__ = _refuse
-    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __mod__ = __rmod__ = __floordiv__ = __truediv__ = _refuse
+    __lt__ = __le__ = __gt__ = __ge__ = __and__ = __rand__ = __or__ = __ror__ = __neg__ = __abs__ = (
+        __invert__
+    ) = _refuse
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __mod__ = __rmod__ = __floordiv__ = (
+        __truediv__
+    ) = _refuse
 
-    def __array_function__(self, function: Callable[..., Any], _: object, args: Any, kwargs: dict[str, Any]) -> Any:
+    def __array_function__(
+        self, function: Callable[..., Any], _: object, args: Any, kwargs: dict[str, Any]
+    ) -> Any:
         """`numpy.array_equal` as ``==``, and the TypeError for all others."""
         if function is not np.array_equal:
             return self._refuse()
@@ -290,7 +313,8 @@ class Ragged:
     def __getitem__(self, index: Any) -> NDArray[np.int32] | Ragged:
         """One document as a view of `values`, or a `Ragged` of several.
 
-        The `Ragged` of a slice of step 1 shares both arrays; other slices, integer arrays and boolean masks copy (see `take`).
+        The `Ragged` of a slice of step 1 shares both arrays; other slices, integer arrays and boolean masks
+        copy (see `take`).
         """
         n = len(self._offsets) - 1
         if isinstance(index, slice):
@@ -432,8 +456,8 @@ class Ragged:
         side : str
             Where the padding is: ``"right"`` or ``"left"`` of the values.
         truncate : bool or str
-            Treatment of a document longer than `length`. False: an error. True or ``"right"``: drop its end. ``"left"``: drop
-            its beginning.
+            Treatment of a document longer than `length`. False: an error. True or ``"right"``: drop its end.
+            ``"left"``: drop its beginning.
         return_mask : bool
             Also return a mask of the values.
 
@@ -505,12 +529,14 @@ class Ragged:
         Parameters
         ----------
         requested_schema
-            A capsule of the type that the consumer would like: lists instead of large lists, or int64, are made by a copy.
+            A capsule of the type that the consumer would like: lists instead of large lists, or int64, are
+            made by a copy.
 
         Returns
         -------
         tuple of PyCapsule
-            The schema and the array, whose memory is that of `values` and `offsets`; it is not to be changed while it is shared.
+            The schema and the array, whose memory is that of `values` and `offsets`; it is not to be changed
+            while it is shared.
         """
         from ubpe_numba.documents.arrow import export_lists
 
@@ -522,8 +548,9 @@ class Ragged:
         Returns
         -------
         torch.Tensor
-            A nested tensor of int32 with the layout `torch.jagged`, whose values are those of `compact`, in the same memory; but
-            a copy of those that are read-only, such as Arrow's, as of the offsets: any tensor of torch can be written to.
+            A nested tensor of int32 with the layout `torch.jagged`, whose values are those of `compact`, in
+            the same memory; but a copy of those that are read-only, such as Arrow's, as of the offsets: any
+            tensor of torch can be written to.
 
         Raises
         ------
@@ -533,7 +560,9 @@ class Ragged:
         torch = require("torch", "to_torch", "torch")
         whole = self.compact()
         values = whole.values if whole.values.flags.writeable else whole.values.copy()
-        return torch.nested.nested_tensor_from_jagged(torch.from_numpy(values), torch.from_numpy(whole._offsets.copy()))
+        return torch.nested.nested_tensor_from_jagged(
+            torch.from_numpy(values), torch.from_numpy(whole._offsets.copy())
+        )
 
     def to_awkward(self) -> Any:
         """Share the documents with Awkward Array.
@@ -550,7 +579,9 @@ class Ragged:
         """
         awkward = require("awkward", "to_awkward", "awkward")
         offsets = awkward.index.Index64(self.offsets)
-        return awkward.Array(awkward.contents.ListOffsetArray(offsets, awkward.contents.NumpyArray(self.values)))
+        return awkward.Array(
+            awkward.contents.ListOffsetArray(offsets, awkward.contents.NumpyArray(self.values))
+        )
 
 
 def trusted(values: NDArray[np.int32], offsets: NDArray[np.int64]) -> Ragged:

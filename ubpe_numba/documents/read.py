@@ -1,11 +1,11 @@
 """Reading documents: every form that a user may pass becomes one flat array, offsets and a kind.
 
-All other modules get arrays only in this form: C-contiguous, aligned, of native byte order, and of at most 32 bits or int64.
-Values of this form are not copied, and may change while they are read: `Alphabet.to_ids` and `Decoder.ids` copy the values that
-they check. Offsets are always the library's own.
+All other modules get arrays only in this form: C-contiguous, aligned, of native byte order, and of at most 32
+bits or int64. Values of this form are not copied, and may change while they are read: `Alphabet.to_ids` and
+`Decoder.ids` copy the values that they check. Offsets are always the library's own.
 
-Where text is to be UTF-8, lone surrogates become three bytes each, as by Python's "surrogatepass", so that different texts have
-different bytes.
+Where text is to be UTF-8, lone surrogates become three bytes each, as by Python's "surrogatepass", so that
+different texts have different bytes.
 """
 
 from __future__ import annotations
@@ -23,15 +23,34 @@ from numpy.typing import NDArray
 
 from ubpe_numba.documents.flat import MISSING, ROUND, Documents, GrowingArray, flatten_ints, several
 from ubpe_numba.documents.ragged import Ragged
-from ubpe_numba.runtime.arrays import check_offsets, describe, distinct, has_arrow, offsets_of, plain, signed, writable
+from ubpe_numba.runtime.arrays import (
+    check_offsets,
+    describe,
+    distinct,
+    has_arrow,
+    offsets_of,
+    plain,
+    signed,
+    writable,
+)
 
-__all__ = ["Corpus", "Documents", "as_corpus", "as_document", "as_documents", "as_utf8", "code_points", "read_document"]
+__all__ = [
+    "Corpus",
+    "Documents",
+    "as_corpus",
+    "as_document",
+    "as_documents",
+    "as_utf8",
+    "code_points",
+    "read_document",
+]
 __all__ += ["read_documents", "text_of", "utf8_document", "utf8_documents"]
 
 MOST = 2**62  # symbols in all, weights counted: far enough below 2**63 that sums do not overflow
 _INT32 = np.dtype(np.int32)
 _LISTS = (list, tuple, range)
-_NO_BYTES = (*_LISTS, str, int, float, Mapping, Set, Iterator, os.PathLike)  # whatever their `__bytes__` gives
+# whatever their `__bytes__` gives
+_NO_BYTES = (*_LISTS, str, int, float, Mapping, Set, Iterator, os.PathLike)
 _KIND_NAMES = {"int": "integers", "str": "str", "bytes": "bytes"}
 _END = object()
 #: Packages with containers that `containers.py` reads.
@@ -41,7 +60,8 @@ _FORMS: tuple[tuple[Any, str | None], ...] = (
     (str, "str"), ((bytes, bytearray), "bytes"), (_LISTS, "list"), ((Ragged, np.generic), None),
 )  # fmt: skip
 _PLACES = {1: ", position {}", 2: ": document {}, position {}"}  # in arrays of so many dimensions
-_BATCH_DOCUMENTS, _BATCH_SYMBOLS = 1 << 16, 1 << 20  # a stream is flattened in batches that end at one of these
+# a stream is flattened in batches that end at one of these
+_BATCH_DOCUMENTS, _BATCH_SYMBOLS = 1 << 16, 1 << 20
 _ACCEPTED = "integer arrays, lists of integers, str or bytes"
 _ADVICE = {
     "f": ROUND,
@@ -68,9 +88,9 @@ _CODEC = "utf-32-le" if sys.byteorder == "little" else "utf-32-be"
 def as_document(doc: Any, *, name: str = "doc") -> Documents:
     """Normalise exactly one document.
 
-    `doc` is in a layout that tests/layouts.md has as one document; messages call it `name`. TypeError for others:
-    floats, bools and objects are not integers, whatever their values. ValueError if the array is not 1-D, an integer is beyond
-    int64, or a position is null.
+    `doc` is in a layout that tests/layouts.md has as one document; messages call it `name`. TypeError for
+    others: floats, bools and objects are not integers, whatever their values. ValueError if the array is not
+    1-D, an integer is beyond int64, or a position is null.
 
     >>> as_document("né").values
     array([110, 233], dtype=uint32)
@@ -113,12 +133,12 @@ def as_document(doc: Any, *, name: str = "doc") -> Documents:
 def as_documents(docs: Any, offsets: Any = None, *, name: str = "docs", utf8: bool = False) -> Documents:
     """Convert a corpus: any number of documents, all of the same kind.
 
-    `docs` is in a layout of tests/layouts.md. A flat list of integers is rejected: it could mean one document or many.
-    With `offsets`, n + 1 positions from 0 to its length, `docs` is one flat document, divided at these. With `utf8` each `str`
-    among several is read as its bytes, and may be among bytes.
+    `docs` is in a layout of tests/layouts.md. A flat list of integers is rejected: it could mean one document
+    or many. With `offsets`, n + 1 positions from 0 to its length, `docs` is one flat document, divided at
+    these. With `utf8` each `str` among several is read as its bytes, and may be among bytes.
 
-    TypeError for other layouts, and documents of two kinds. ValueError if an array has another number of dimensions, an integer
-    is beyond int64, a document or a position is null, or the offsets are not valid.
+    TypeError for other layouts, and documents of two kinds. ValueError if an array has another number of
+    dimensions, an integer is beyond int64, a document or a position is null, or the offsets are not valid.
 
     >>> as_documents([[1, 2], [], [3]])
     Documents(values=array([1, 2, 3]), offsets=array([0, 2, 2, 3]), kind='int')
@@ -148,8 +168,11 @@ def as_documents(docs: Any, offsets: Any = None, *, name: str = "docs", utf8: bo
 
         return _from_arrow(read_arrow(given, name), utf8)
     cls = type(given)
-    if isinstance(given, (Mapping, Set)) or hasattr(cls, "__dataframe__") or hasattr(cls, "toarray"):  # of sparse matrices
-        raise TypeError(f"{name}: expected a sequence of documents ({_ACCEPTED}), got {describe(docs)}{_way(given, name)}")
+    # of sparse matrices
+    if isinstance(given, (Mapping, Set)) or hasattr(cls, "__dataframe__") or hasattr(cls, "toarray"):
+        raise TypeError(
+            f"{name}: expected a sequence of documents ({_ACCEPTED}), got {describe(docs)}{_way(given, name)}"
+        )
     if _is_array(type(given)):
         array = np.asanyarray(given)
         # A column of texts is read as an iterable of documents, not as an array of integers.
@@ -158,8 +181,14 @@ def as_documents(docs: Any, offsets: Any = None, *, name: str = "docs", utf8: bo
     if has_bytes(type(given)):
         return as_document(given, name=name)
     if not isinstance(given, Iterable):
-        raise TypeError(f"{name}: expected a sequence of documents ({_ACCEPTED}), got {describe(docs)}{_way(docs, name)}")
-    return _from_items(given, name, utf8=utf8) if isinstance(given, (list, tuple)) else _from_stream(given, name, utf8)
+        raise TypeError(
+            f"{name}: expected a sequence of documents ({_ACCEPTED}), got {describe(docs)}{_way(docs, name)}"
+        )
+    return (
+        _from_items(given, name, utf8=utf8)
+        if isinstance(given, (list, tuple))
+        else _from_stream(given, name, utf8)
+    )
 
 
 def _argument(value: Any, name: str) -> NDArray[np.int64]:
@@ -186,7 +215,9 @@ def check_cuts(offsets: NDArray[np.int64], size: int) -> None:
         way = f"put 0 before ends; of a part give docs[{first}:] and offsets - {first}"
     else:
         way = f"of a part give docs[{first}:{last}] and offsets - {first}"
-    raise ValueError(f"offsets: expected 0 first and {size}, the number of symbols, last, got {first} and {last}; {way}")
+    raise ValueError(
+        f"offsets: expected 0 first and {size}, the number of symbols, last, got {first} and {last}; {way}"
+    )
 
 
 def read_document(doc: Any, encoding: str | None, words: bool = False, name: str = "doc") -> Documents:
@@ -293,7 +324,8 @@ def _bytes_of(doc: Any, name: str) -> bytes:
         return bytes(doc)
     except MemoryError:
         raise
-    except Exception as error:  # a sequence of which only the length is known, and whatever else a class may do
+    except Exception as error:
+        # a sequence of which only the length is known, and whatever else a class may do
         raise TypeError(f"{name}: {describe(doc)} gives no bytes: {error}") from error
 
 
@@ -315,7 +347,11 @@ def _way(value: Any, name: str) -> str:
 
 def _mixed(name: str, kind: str, i: int, other: str, j: int) -> TypeError:
     """The error of documents i and j of different kinds."""
-    way = "convert one of them, or fit a tokenizer for each" if "int" in (kind, other) else "BPE.for_text takes both"
+    way = (
+        "convert one of them, or fit a tokenizer for each"
+        if "int" in (kind, other)
+        else "BPE.for_text takes both"
+    )
     pair = f"{_KIND_NAMES[kind]} (document {i}) and {_KIND_NAMES[other]} (document {j})"
     return TypeError(f"{name}: expected documents of one kind, got {pair}; {way}")
 
@@ -323,7 +359,9 @@ def _mixed(name: str, kind: str, i: int, other: str, j: int) -> TypeError:
 def _integers(array: NDArray[Any], where: str, ndim: int = 1) -> NDArray[Any]:
     """Check that an array, called `where` in messages, holds integers in `ndim` dimensions; give it the layout of `Documents`."""
     if array.ndim != ndim:
-        way = several(where) or ("; list() of it are its rows, ravel() is one document" if where.startswith("doc") else "")
+        way = several(where) or (
+            "; list() of it are its rows, ravel() is one document" if where.startswith("doc") else ""
+        )
         raise ValueError(f"{where}: expected a {ndim}-D integer array, got {describe(array)}{way}")
     if isinstance(array, np.ma.MaskedArray):
         raise TypeError(f"{where}: expected a plain array, got a masked array; compress or fill it first")
@@ -342,8 +380,14 @@ def _from_array(array: NDArray[Any], name: str) -> Documents:
     if array.ndim == 1:
         return as_document(array, name=name)
     if array.ndim != 2:
-        way = f"; reshape(-1, {array.shape[-1]}) keeps rows apart, reshape({len(array)}, -1) joins them" if array.ndim else ""
-        raise ValueError(f"{name}: expected a 1-D array (one document) or 2-D (a document a row), got {describe(array)}{way}")
+        way = (
+            f"; reshape(-1, {array.shape[-1]}) keeps rows apart, reshape({len(array)}, -1) joins them"
+            if array.ndim
+            else ""
+        )
+        raise ValueError(
+            f"{name}: expected a 1-D array (one document) or 2-D (a document a row), got {describe(array)}{way}"
+        )
     offsets = np.arange(len(array) + 1, dtype=np.int64) * array.shape[1]
     return Documents(_integers(array, name, 2).reshape(-1), offsets, "int")
 
@@ -391,7 +435,8 @@ def _from_stream(docs: Iterable[Any], name: str, utf8: bool) -> Documents:
 def _from_items(items: Sequence[Any], name: str, number: int = 0, utf8: bool = False) -> Documents:
     """Flatten a list of documents without a Python loop over symbols; `number` is the index of the first, for messages."""
     if utf8:
-        if set(map(type, items)) == {str} and all(map(str.isascii, items)):  # joined first, which spares an object for each
+        # joined first, which spares an object for each
+        if set(map(type, items)) == {str} and all(map(str.isascii, items)):
             lengths = np.fromiter(map(len, items), np.int64, len(items))
             return Documents(np.frombuffer("".join(items).encode(), np.uint8), offsets_of(lengths), "bytes")
         items = [doc.encode("utf-8", "surrogatepass") if isinstance(doc, str) else doc for doc in items]
@@ -399,7 +444,9 @@ def _from_items(items: Sequence[Any], name: str, number: int = 0, utf8: bool = F
     ways = {cls: _kind_of(cls) for cls in types}
     if memoryview in types or "object" in ways.values():
         items = [
-            _bytes_of(doc, f"{name}: document {i}") if ways[type(doc)] == "object" or _is_bytes_view(doc) else doc
+            _bytes_of(doc, f"{name}: document {i}")
+            if ways[type(doc)] == "object" or _is_bytes_view(doc)
+            else doc
             for i, doc in enumerate(items, number)
         ]
         types = set(map(type, items))
@@ -412,7 +459,9 @@ def _from_items(items: Sequence[Any], name: str, number: int = 0, utf8: bool = F
                 f"for one document wrap it in a list ([{name}]) or make it an array{_ONE.get(name, '')}"
             )
         got, odd = describe(items[i]), items[i]
-        way = MISSING if odd is None or got.partition(" ")[0] in ("nan", "NaTType", "NAType") else _way(odd, "")
+        way = (
+            MISSING if odd is None or got.partition(" ")[0] in ("nan", "NaTType", "NAType") else _way(odd, "")
+        )
         raise TypeError(f"{name}: document {number + i}: expected one of {_ACCEPTED}, got {got}{way}")
     kinds = {cls: str(way) if way in ("str", "bytes") else "int" for cls, way in ways.items()}
     kind = kinds[type(items[0])] if items else "int"
@@ -437,7 +486,9 @@ def _from_arrays(items: Sequence[Any], name: str, number: int) -> Documents:
     is_checked = (  # arrays except uint64, whose values must be checked
         set(map(type, items)) == {np.ndarray}
         and set(map(attrgetter("ndim"), items)) == {1}
-        and all(d.kind == "i" or d.str[1:] in ("u1", "u2", "u4") for d in set(map(attrgetter("dtype"), items)))
+        and all(
+            d.kind == "i" or d.str[1:] in ("u1", "u2", "u4") for d in set(map(attrgetter("dtype"), items))
+        )
     )
     if not is_checked:
         items = [as_document(doc, name=f"{name}: document {i}").values for i, doc in enumerate(items, number)]
@@ -491,10 +542,11 @@ def as_corpus(
 ) -> Corpus:
     """Read the arguments of `fit`.
 
-    `read` makes `Documents` of `docs` and `offsets`; `Counts` have offsets and weights of their own. `sample_weight` int[n] is at
-    least 0, and documents of weight 0 are left out. `boundaries` are for each document the positions that no token may cross, 0
-    to its length; for one document that is a `str`, bytes or a 1-D array its positions alone. TypeError and ValueError name the
-    argument, the document and the position; there are less than 2**62 symbols in all.
+    `read` makes `Documents` of `docs` and `offsets`; `Counts` have offsets and weights of their own.
+    `sample_weight` int[n] is at least 0, and documents of weight 0 are left out. `boundaries` are for each
+    document the positions that no token may cross, 0 to its length; for one document that is a `str`, bytes
+    or a 1-D array its positions alone. TypeError and ValueError name the argument, the document and the
+    position; there are less than 2**62 symbols in all.
 
     >>> as_corpus([[1, 2, 3], [4]], boundaries=[[1], []]).offsets
     array([0, 1, 3, 4])
@@ -527,14 +579,23 @@ def as_corpus(
     order = np.lexsort((of, starts))
     document_of = of[order].astype(np.int32)
     segments = np.append(starts[order], cuts[-1])
-    return Corpus(given, values, segments, document_of, None if weights is None else weights[document_of], n_documents, n_symbols)
+    return Corpus(
+        given,
+        values,
+        segments,
+        document_of,
+        None if weights is None else weights[document_of],
+        n_documents,
+        n_symbols,
+    )
 
 
 def _inner(docs: Any, offsets: Any, boundaries: Any, read: Documents) -> tuple[np.ndarray, np.ndarray]:
     """The boundaries inside documents, each once: flat positions int64[k] and the document of each, int64[k]."""
     dtype, cuts = getattr(docs, "dtype", None), read.offsets
     dtype = getattr(getattr(dtype, "categories", None), "dtype", dtype)
-    one = getattr(docs, "ndim", None) == 1 and read.kind == "int" and getattr(dtype, "kind", "i") in "iu"  # no column of texts
+    # no column of texts
+    one = getattr(docs, "ndim", None) == 1 and read.kind == "int" and getattr(dtype, "kind", "i") in "iu"
     single = offsets is None and (isinstance(docs, (str, bytes, bytearray, memoryview)) or one)
     if single:
         given = as_document(boundaries, name="boundaries")
@@ -544,7 +605,9 @@ def _inner(docs: Any, offsets: Any, boundaries: Any, read: Documents) -> tuple[n
     if given.kind != "int":
         raise TypeError(f"boundaries: expected integers, got {describe(boundaries)}")
     if given.offsets.size - 1 != n:
-        raise ValueError(f"boundaries: expected {n} lists of positions, one for each document, got {given.offsets.size - 1}")
+        raise ValueError(
+            f"boundaries: expected {n} lists of positions, one for each document, got {given.offsets.size - 1}"
+        )
     positions = given.values[given.offsets[0] : given.offsets[-1]].astype(np.int64)
     of = np.repeat(np.arange(n), np.diff(given.offsets))
     lengths = np.diff(cuts)

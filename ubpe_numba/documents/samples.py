@@ -1,4 +1,7 @@
-"""Signals as users pass them: recordings, columns of samples, and which are missing. Errors name the place."""
+"""Signals as users pass them: recordings, columns of samples, and which are missing.
+
+Errors name the place.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,9 @@ KEPT = ", or keep them as gaps: gaps=True"
 def refuse_masked(values: Any, name: str, way: str = "") -> None:
     """ValueError for an array in which samples are masked."""
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
-        raise ValueError(f"{name}: expected every sample, got an array with masked ones; drop or fill them first{way}")
+        raise ValueError(
+            f"{name}: expected every sample, got an array with masked ones; drop or fill them first{way}"
+        )
 
 
 def missing_in(signal: Any, columns: NDArray[Any], gaps: bool) -> NDArray[np.bool_] | None:
@@ -32,7 +37,8 @@ def missing_in(signal: Any, columns: NDArray[Any], gaps: bool) -> NDArray[np.boo
 def several(signal: Any) -> list[Any] | None:
     """The recordings that were given; None for one signal.
 
-    Recordings are a list of arrays, or of lists of different lengths, a `Ragged`, a column of lists of Arrow or pandas.
+    Recordings are a list of arrays, or of lists of different lengths, a `Ragged`, a column of lists of Arrow
+    or pandas.
     """
     if not isinstance(signal, (list, tuple, Ragged, np.ndarray)) and hasattr(signal, "__array__"):
         signal = np.asarray(signal)
@@ -66,8 +72,8 @@ def as_columns(
 ) -> tuple[NDArray[Any], Literal[1, 2]]:
     """The samples as [n, channels], a view where `values` is an array, and the number of dimensions that were given.
 
-    Expected are samples of these kinds of dtypes in `n_channels` channels; None: of one dimension, -1: of any number, 0: all
-    numbers are those of one channel.
+    Expected are samples of these kinds of dtypes in `n_channels` channels; None: of one dimension, -1: of any
+    number, 0: all numbers are those of one channel.
     """
     try:
         array = np.asarray(values)
@@ -82,8 +88,14 @@ def as_columns(
         raise TypeError(f"{name}: expected {expected}, got {describe(array)}")
     if array.ndim not in (1, 2) or n_channels not in (-1, array.shape[1] if array.ndim == 2 else None):
         shapes = {None: "[n]", -1: "[n] or [n, channels]"}
-        way = "; numpy.moveaxis(x, axis, -1).reshape(-1, n) has the axis of n channels last" if array.ndim > 2 else ""
-        raise ValueError(f"{name}: expected the shape {shapes.get(n_channels, f'[n, {n_channels}]')}, got {describe(array)}{way}")
+        way = (
+            "; numpy.moveaxis(x, axis, -1).reshape(-1, n) has the axis of n channels last"
+            if array.ndim > 2
+            else ""
+        )
+        raise ValueError(
+            f"{name}: expected the shape {shapes.get(n_channels, f'[n, {n_channels}]')}, got {describe(array)}{way}"
+        )
     if array.ndim == 2 and array.shape[1] == 0:
         raise ValueError(f"{name}: expected at least one channel, got {describe(array)}")
     return (array, 2) if array.ndim == 2 else (array[:, None], 1)

@@ -2,11 +2,12 @@
 
 Three scales of a channel with 4 levels; a number on a border belongs to the level above it:
 
-    step      -step   0   step  2*step        multiples of `step` are the middles, halves go to the even multiple
-    levels    low |  |  |  | high             borders at equal distances
-    mu        -high |   | 0 |   | high        borders (1 + mu)**|y| - 1 of equal distances in y, -1..1
+    step      -step   0   step  2*step        multiples of `step` are the middles, halves go to the even
+    multiple levels    low |  |  |  | high             borders at equal distances mu        -high |   | 0 |
+    | high        borders (1 + mu)**|y| - 1 of equal distances in y, -1..1
 
-Only correctly rounded operations are used (+, -, *, /, and decimal powers), so levels are the same on any machine.
+Only correctly rounded operations are used (+, -, *, /, and decimal powers), so levels are the same on any
+machine.
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ __all__ = ["Scale"]
 MOST = 2**31 - 1  # symbols: they are int32
 MOST_MU = 2**16  # borders are held
 _CHUNK = 1 << 18  # samples at a time: temporary arrays stay in the cache of the CPU
-#: The quotient of two smaller integers, rounded to a float, is on the same side of every half as the quotient itself.
+#: The quotient of two smaller integers, rounded to a float, is on the same side of every half as the quotient
+#: itself.
 _EXACT = 2**52
 _WIDEST = {"f": np.float64, "u": np.uint64, "i": np.int64}  # by kinds of dtypes
 
@@ -42,36 +44,43 @@ Number = int | float
 class Scale:
     r"""Round signals to levels, which are the symbols that a tokenizer is fitted on, and back.
 
-    What rounding takes away is the only loss: tokenizers give back the same symbols, and `inverse_transform` gives each the
-    middle of its level, at most `max_error` away from the sample. Few levels make long tokens that recur; with many, noise
-    differs from place to place and so do the symbols. A scale is a transformer as scikit-learn has them: a step of a pipeline.
+    What rounding takes away is the only loss: tokenizers give back the same symbols, and `inverse_transform`
+    gives each the middle of its level, at most `max_error` away from the sample. Few levels make long tokens
+    that recur; with many, noise differs from place to place and so do the symbols. A scale is a transformer
+    as scikit-learn has them: a step of a pipeline.
 
     Parameters
     ----------
     step : number, or one for each channel, optional
-        Levels are the multiples of `step`: a sample goes to ``round(sample / step)``, halves to the even one. The lowest level
-        that occurs, or that of `low`, is symbol 0. Integers of any type are divided exactly by an integer step.
+        Levels are the multiples of `step`: a sample goes to ``round(sample / step)``, halves to the even one.
+        The lowest level that occurs, or that of `low`, is symbol 0. Integers of any type are divided exactly
+        by an integer step.
     levels : int, optional
-        The number of levels between the least and the greatest sample, or between `low` and `high`; a sample on the border of two
-        goes to the upper one. Either `step` or `levels`; without both 16, of the law ``"mu"`` 256, and of that at most 65536.
+        The number of levels between the least and the greatest sample, or between `low` and `high`; a sample
+        on the border of two goes to the upper one. Either `step` or `levels`; without both 16, of the law
+        ``"mu"`` 256, and of that at most 65536.
     law : {"linear", "mu"}
-        ``"linear"``: levels of equal width. ``"mu"``: narrow levels near 0 and wide ones at the ends, for sound, and other
-        signals that are small most of the time.
+        ``"linear"``: levels of equal width. ``"mu"``: narrow levels near 0 and wide ones at the ends, for
+        sound, and other signals that are small most of the time.
     mu : float
-        How much narrower, 1e-6..1e9: the levels at the ends are about ``1 + mu`` times as wide as those near 0.
+        How much narrower, 1e-6..1e9: the levels at the ends are about ``1 + mu`` times as wide as those near
+        0.
     low, high : number, or one for each channel, optional
-        The range that the levels cover, by default that of the signal. The law ``"mu"`` covers ``-high..high``. Give them for a
-        scale that does not depend on the data, such as -1 and 1 for audio, and for one scale of several channels.
+        The range that the levels cover, by default that of the signal. The law ``"mu"`` covers
+        ``-high..high``. Give them for a scale that does not depend on the data, such as -1 and 1 for audio,
+        and for one scale of several channels.
     channels : {"shared", "separate", "one"}
-        Columns of [n, channels] have a scale each. ``"shared"``: the symbols of each begin at 0, and a level means the same for
-        tokens whatever its channel. For a document per channel: ``fit(symbols.T)``. ``"separate"``: each has symbols of its own,
-        one range after the other. For one document in which the channels alternate: ``fit(symbols.ravel())``. ``"one"``: all
-        numbers have one scale, as series that are rows of a matrix.
+        Columns of [n, channels] have a scale each. ``"shared"``: the symbols of each begin at 0, and a level
+        means the same for tokens whatever its channel. For a document per channel: ``fit(symbols.T)``.
+        ``"separate"``: each has symbols of its own, one range after the other. For one document in which the
+        channels alternate: ``fit(symbols.ravel())``. ``"one"``: all numbers have one scale, as series that
+        are rows of a matrix.
     clip : bool
-        Whether samples outside of the range go to the first or last level. Otherwise they raise. Acts at once.
+        Whether samples outside of the range go to the first or last level. Otherwise they raise. Acts at
+        once.
     gaps : bool
-        Whether missing samples, NaN or masked, get a symbol, the last one, and come back as NaN. Otherwise they raise. With
-        ``Preprocessing(break_tokens=[scale.gap])`` no token crosses them.
+        Whether missing samples, NaN or masked, get a symbol, the last one, and come back as NaN. Otherwise
+        they raise. With ``Preprocessing(break_tokens=[scale.gap])`` no token crosses them.
 
     Attributes
     ----------
@@ -92,13 +101,15 @@ class Scale:
     gap : int or None
         The symbol of missing samples, with gaps the last one.
     max_error : float64[n_channels]
-        No sample in the range is farther from what `inverse_transform` gives for it, rounding of floats included.
+        No sample in the range is farther from what `inverse_transform` gives for it, rounding of floats
+        included.
 
     Notes
     -----
-    The law ``"mu"`` cuts :math:`\operatorname{sign}(x)\ln(1+\mu|x|/h)/\ln(1+\mu)` into equal parts, where h is `high` [1]_. ITU-T
-    G.711 approximates this curve, with mu = 255, by straight segments [2]_; its codes are not these symbols. As there, a level is
-    restored as the middle between its borders. An odd number of levels has one around 0, an even number a border at it.
+    The law ``"mu"`` cuts :math:`\operatorname{sign}(x)\ln(1+\mu|x|/h)/\ln(1+\mu)` into equal parts, where h
+    is `high` [1]_. ITU-T G.711 approximates this curve, with mu = 255, by straight segments [2]_; its codes
+    are not these symbols. As there, a level is restored as the middle between its borders. An odd number of
+    levels has one around 0, an even number a border at it.
 
     The result is the same on any machine: only correctly rounded operations are used.
 
@@ -197,8 +208,9 @@ class Scale:
         Parameters
         ----------
         signal : int or float [n] or [n, channels], list
-            The samples, all finite except gaps. A list of arrays, a `Ragged` or a column of lists (Arrow, pandas) are
-            recordings of any lengths, with one scale. It may be empty if `low` and `high` are given.
+            The samples, all finite except gaps. A list of arrays, a `Ragged` or a column of lists (Arrow,
+            pandas) are recordings of any lengths, with one scale. It may be empty if `low` and `high` are
+            given.
         y : None
             Ignored.
 
@@ -212,8 +224,9 @@ class Scale:
         TypeError
             If samples are not integers or floats of at most 64 bits, or a parameter has a wrong type.
         ValueError
-            For a sample that is not finite, naming channel and position; for an empty signal without `low` and `high`; for
-            parameters out of range or that exclude each other, and for more than 2**31 - 1 symbols.
+            For a sample that is not finite, naming channel and position; for an empty signal without `low`
+            and `high`; for parameters out of range or that exclude each other, and for more than 2**31 - 1
+            symbols.
 
         Examples
         --------
@@ -225,10 +238,22 @@ class Scale:
         sizes, is_separate = [part.n for part in parts], state["channels"] == "separate"
         n = (sum if is_separate else max)(sizes) + state["gaps"]
         if n > MOST:
-            raise ValueError(f"{'step' if state['step'] else 'levels'}: expected at most {MOST} symbols, got {n}")
+            raise ValueError(
+                f"{'step' if state['step'] else 'levels'}: expected at most {MOST} symbols, got {n}"
+            )
         first = accumulate(sizes[:-1], initial=0) if is_separate else [0] * len(sizes)
-        self.low_, self.high_, self.step_, self.ndim_ = state["low"], state["high"], state["step"], state["ndim"]
-        self.n_channels, self.n_levels, self.n_symbols, self.first_symbols = len(sizes), tuple(sizes), n, tuple(first)
+        self.low_, self.high_, self.step_, self.ndim_ = (
+            state["low"],
+            state["high"],
+            state["step"],
+            state["ndim"],
+        )
+        self.n_channels, self.n_levels, self.n_symbols, self.first_symbols = (
+            len(sizes),
+            tuple(sizes),
+            n,
+            tuple(first),
+        )
         self.gap = n - 1 if state["gaps"] else None
         self.max_error: NDArray[np.float64] = np.array([part.max_error for part in parts])
         width = 0 if state["channels"] == "one" else None if self.ndim_ == 1 else len(parts)
@@ -243,7 +268,9 @@ class Scale:
         if channels not in ("shared", "separate", "one"):
             raise ValueError(f"channels: expected 'shared', 'separate' or 'one', got {quoted(channels)}")
         if law == "mu" and self.step is not None:
-            raise ValueError(f"step: expected None with the law 'mu', which has levels, got {quoted(self.step)}")
+            raise ValueError(
+                f"step: expected None with the law 'mu', which has levels, got {quoted(self.step)}"
+            )
         if levels is None and self.step is None:
             levels = 256 if law == "mu" else 16
         if levels is not None:
@@ -256,25 +283,44 @@ class Scale:
         mu = float(_number(self.mu, "mu"))
         if not 1e-6 <= mu <= 1e9:
             raise ValueError(f"mu: expected 1e-6..1e9, got {mu}")
-        return {"levels": levels, "law": law, "mu": mu, "channels": channels, "gaps": _flag(self.gaps, "gaps")}
+        return {
+            "levels": levels,
+            "law": law,
+            "mu": mu,
+            "channels": channels,
+            "gaps": _flag(self.gaps, "gaps"),
+        }
 
     def _learned(self, signal: ArrayLike, settings: dict[str, Any]) -> dict[str, Any]:
         """The fields of `state` for a signal, or for recordings together."""
         if states := each(lambda part: self._learned(part, settings), signal):
             first = states[0]
-            if len({len(one["low"]) for one in states}) > 1 or (first["ndim"] == 1 and settings["channels"] == "separate"):
-                raise ValueError("signal: expected recordings of the same channels; numpy.stack(channels, axis=1) joins channels")
-            ends = ((name, end, zip(*(one[name] for one in states), strict=True)) for name, end in (("low", min), ("high", max)))
+            if len({len(one["low"]) for one in states}) > 1 or (
+                first["ndim"] == 1 and settings["channels"] == "separate"
+            ):
+                raise ValueError(
+                    "signal: expected recordings of the same channels; numpy.stack(channels, axis=1) joins channels"
+                )
+            ends = (
+                (name, end, zip(*(one[name] for one in states), strict=True))
+                for name, end in (("low", min), ("high", max))
+            )
             return {**first, **{name: tuple(map(end, values)) for name, end, values in ends}}
         columns, ndim = as_columns(signal, "signal", n_channels=0 if settings["channels"] == "one" else -1)
         missing = missing_in(signal, columns, settings["gaps"])
         n = columns.shape[1]
         if n > len(columns) > 0 and (np.ndim(self.low) == 0 or np.ndim(self.high) == 0):
             got = f"{len(columns)} samples of {n} channels; signal.T if channels come first"
-            raise ValueError(f"signal: expected [n, channels], got {got}; otherwise give low and high of each channel")
+            raise ValueError(
+                f"signal: expected [n, channels], got {got}; otherwise give low and high of each channel"
+            )
         if missing is not None:  # the first sample that is there says nothing new
             none = missing.all(axis=0).any()
-            columns = columns[:0] if none else np.where(missing, columns[missing.argmin(axis=0), np.arange(n)], columns)
+            columns = (
+                columns[:0]
+                if none
+                else np.where(missing, columns[missing.argmin(axis=0), np.arange(n)], columns)
+            )
         low, high = _range_of(columns, ndim, self.low, self.high, symmetric=settings["law"] == "mu")
         step = None if self.step is None else _for_each_channel(self.step, "step", n)
         return {"low": low, "high": high, "step": step, "ndim": ndim, **settings}
@@ -322,7 +368,8 @@ class Scale:
         symbols = np.empty(columns.shape, np.int32)
         for channel, (part, first) in enumerate(parts):
             for start in range(0, len(columns), _CHUNK):
-                x = columns[start : start + _CHUNK, channel].astype(_WIDEST[columns.dtype.kind])  # of native byte order
+                # of native byte order
+                x = columns[start : start + _CHUNK, channel].astype(_WIDEST[columns.dtype.kind])
                 if missing is not None:
                     x[missing[start : start + _CHUNK, channel]] = 0
                 check_finite(x, where_in("signal", channel, ndim), start)
@@ -331,9 +378,13 @@ class Scale:
                     levels[missing[start : start + _CHUNK, channel]] = 0
                 if not clip and (at := np.flatnonzero((levels < 0) | (levels >= part.n))).size:
                     i, where = int(at[0]), where_in("signal", channel, ndim)
-                    expected = f"expected a sample in {state['low'][channel]}..{state['high'][channel]}, got {x[i]}"
+                    expected = (
+                        f"expected a sample in {state['low'][channel]}..{state['high'][channel]}, got {x[i]}"
+                    )
                     end = "first" if levels[i] < 0 else "last"
-                    raise ValueError(f"{where}position {start + i}: {expected} (clip=True takes the {end} level)")
+                    raise ValueError(
+                        f"{where}position {start + i}: {expected} (clip=True takes the {end} level)"
+                    )
                 symbols[start : start + _CHUNK, channel] = np.clip(levels, 0, part.n - 1) + first
         if missing is not None:
             symbols[missing] = gap
@@ -437,12 +488,15 @@ class Scale:
             raise ModelFormatError(f"scale: {error}") from error
 
     def __repr__(self) -> str:
-        shown = (f"{name}={value!r}" for name, value in self.get_params().items() if value is not _USUAL[name])
+        shown = (
+            f"{name}={value!r}" for name, value in self.get_params().items() if value is not _USUAL[name]
+        )
         return f"Scale({', '.join(shown)})" + (f": {self.n_symbols} symbols" if self._fit else "")
 
     def __sklearn_tags__(self) -> Any:
         """The tags of a step of a pipeline of scikit-learn: a transformer of numbers, fitted without targets."""
-        from sklearn.utils import InputTags, Tags, TargetTags, TransformerTags  # installed, since it is the caller
+        # installed, since it is the caller
+        from sklearn.utils import InputTags, Tags, TargetTags, TransformerTags
 
         return Tags(
             estimator_type=None,
@@ -465,7 +519,8 @@ class _Channel(NamedTuple):
     high: Number
     step: Number | None = None  # levels are its multiples,
     first: int = 0  # from this one on
-    borders: NDArray[np.float64] | None = None  # of mu levels: n + 1, in -1..1; otherwise levels are of one width
+    # of mu levels: n + 1, in -1..1; otherwise levels are of one width
+    borders: NDArray[np.float64] | None = None
 
 
 def _channel(state: dict[str, Any], channel: int) -> _Channel:
@@ -495,20 +550,25 @@ def _channel(state: dict[str, Any], channel: int) -> _Channel:
             rounding = 4 * float(np.spacing(max(abs(float(low)), abs(float(high)))))
             scale = _Channel(n, float(high - low) / n / 2 + rounding, low, high)
     if scale is None or not math.isfinite(scale.max_error):
-        raise ValueError(f"{'high' if step is None else 'step'}: {where}the levels of {low}..{high} exceed float64")
+        raise ValueError(
+            f"{'high' if step is None else 'step'}: {where}the levels of {low}..{high} exceed float64"
+        )
     return scale
 
 
 def _cut(scale: _Channel, x: NDArray[Any]) -> NDArray[np.int64]:
     """The level of each number (finite; float64, int64 or uint64), -1 below the scale, n above it.
 
-    Integers are divided exactly by an integer step, and between `low` and `high` where ``(high - low) * n`` is below 2**53.
+    Integers are divided exactly by an integer step, and between `low` and `high` where ``(high - low) * n``
+    is below 2**53.
     """
     levels: NDArray[Any]
     with np.errstate(over="ignore"):  # infinite levels are beyond the scale
         if scale.step is not None:
             exact = isinstance(scale.step, int) and x.dtype.kind in "iu"
-            levels = _minus(_integer_levels(x, int(scale.step)) if exact else np.rint(x / scale.step), scale.first)
+            levels = _minus(
+                _integer_levels(x, int(scale.step)) if exact else np.rint(x / scale.step), scale.first
+            )
             return np.clip(levels, -1, scale.n).astype(np.int64)
         if scale.borders is not None:
             x = x.astype(np.float64)
@@ -516,7 +576,8 @@ def _cut(scale: _Channel, x: NDArray[Any]) -> NDArray[np.int64]:
         else:
             span = float(scale.high - scale.low)
             above = np.clip(_minus(x, scale.low), 0.0, span)
-            if math.isfinite(span * scale.n):  # multiplied first: a quotient of integers that is an integer is not rounded
+            # multiplied first: a quotient of integers that is an integer is not rounded
+            if math.isfinite(span * scale.n):
                 levels = np.floor(above * scale.n / (span or 1.0))
             else:
                 levels = np.floor(above / span * scale.n)
@@ -543,7 +604,8 @@ def _middles(scale: _Channel, levels: NDArray[np.int64]) -> NDArray[np.float64]:
 def mu_borders(n: int, mu: float) -> NDArray[np.float64]:
     """The n + 1 borders of mu-law levels, ascending: ``sign(y) ((1 + mu)**|y| - 1) / mu`` of y at equal distances in -1..1.
 
-    In decimal arithmetic of 50 digits, since powers and logarithms of floats differ from one C library to another.
+    In decimal arithmetic of 50 digits, since powers and logarithms of floats differ from one C library to
+    another.
 
     >>> mu_borders(4, 255.0).round(4).tolist()
     [-1.0, -0.0588, 0.0, 0.0588, 1.0]
@@ -565,7 +627,10 @@ def mu_borders(n: int, mu: float) -> NDArray[np.float64]:
 
 
 def _rounded(value: Number, step: Number) -> int:
-    """``value / step`` rounded to an integer, halves to the even one; exactly for integers. OverflowError if it is not finite."""
+    """``value / step`` rounded to an integer, halves to the even one; exactly for integers.
+
+    OverflowError if it is not finite.
+    """
     if not (isinstance(value, int) and isinstance(step, int)):
         return round(float(value) / float(step))
     quotient, rest = divmod(value, step)
@@ -603,7 +668,8 @@ def _range_of(
 ) -> tuple[tuple[Number, ...], tuple[Number, ...]]:
     """The range of each channel, as Python numbers: the arguments of the user, otherwise the least and the greatest sample.
 
-    A symmetric range is -high..high; then either end that the user gave says both. Samples of any type of integers are exact.
+    A symmetric range is -high..high; then either end that the user gave says both. Samples of any type of
+    integers are exact.
     """
     n = columns.shape[1]
     lowest = None if low is None else _for_each_channel(low, "low", n)
@@ -614,7 +680,9 @@ def _range_of(
     if lowest is not None and highest is not None:
         return lowest, highest
     if len(columns) == 0:
-        raise ValueError("signal: expected at least one sample to learn the range from, or low and high, got none")
+        raise ValueError(
+            "signal: expected at least one sample to learn the range from, or low and high, got none"
+        )
     least, greatest = columns.min(axis=0), columns.max(axis=0)
     if not (np.isfinite(least).all() and np.isfinite(greatest).all()):
         for channel in range(n):
@@ -632,7 +700,9 @@ def _number(value: Any, name: str) -> Number:
         raise TypeError(f"{name}: expected a number, got {describe(value)}")
     if isinstance(value, (int, np.integer)):
         if abs(int(value)) >= 1 << 1000:
-            raise ValueError(f"{name}: expected a number that fits float64, got an integer of {int(value).bit_length()} bits")
+            raise ValueError(
+                f"{name}: expected a number that fits float64, got an integer of {int(value).bit_length()} bits"
+            )
         return int(value)
     if not math.isfinite(value):
         raise ValueError(f"{name}: expected a finite number, got {value}")

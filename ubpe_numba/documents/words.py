@@ -2,8 +2,8 @@
 
     ["open", "read", "read"]  ->  Documents([0, 1, 1], [0, 3], Named(("open", "read")))
 
-A name is any hashable object except None and numbers other than integers. Names that are all `str`, `bytes` or integers are
-numbered in their order, others as they come.
+A name is any hashable object except None and numbers other than integers. Names that are all `str`, `bytes`
+or integers are numbered in their order, others as they come.
 """
 
 from __future__ import annotations
@@ -36,7 +36,8 @@ def read_words(docs: Any, offsets: NDArray[np.int64] | None, surely: bool) -> tu
     """
     docs = _unpacked(docs)
     if not surely:
-        if isinstance(docs, Iterable) and not isinstance(docs, Sized) and not hasattr(docs, "agg"):  # may be read once only
+        # may be read once only
+        if isinstance(docs, Iterable) and not isinstance(docs, Sized) and not hasattr(docs, "agg"):
             docs, held = iter(docs), list[Any]()
             for doc in docs:  # up to the first that is not empty
                 held.append(doc)
@@ -52,7 +53,12 @@ def read_words(docs: Any, offsets: NDArray[np.int64] | None, surely: bool) -> tu
 
 def _holds_words(docs: Any, flat: bool) -> bool:
     """Whether the first symbol of documents, or of a `flat` one, is a name."""
-    if isinstance(docs, (str, bytes, Mapping, Set)) or hasattr(docs, "are_segments") or hasattr(docs, "columns"):  # of a table
+    # of a table
+    if (
+        isinstance(docs, (str, bytes, Mapping, Set))
+        or hasattr(docs, "are_segments")
+        or hasattr(docs, "columns")
+    ):
         return False
     if isinstance(docs, np.ndarray) and docs.dtype.kind in "US" and (flat or docs.ndim == 2):
         return True
@@ -65,7 +71,9 @@ def _holds_words(docs: Any, flat: bool) -> bool:
     doc: Any = docs if flat else next(filter(_filled, docs), None)
     if isinstance(doc, (str, bytes)):  # of NumPy too: a document of characters
         return False
-    is_column = isinstance(doc, (list, tuple)) or any(kind in _type_of(doc) for kind in ("<u", "|s", "object", *_COLUMNS))
+    is_column = isinstance(doc, (list, tuple)) or any(
+        kind in _type_of(doc) for kind in ("<u", "|s", "object", *_COLUMNS)
+    )
     return is_column and isinstance(doc, Sized) and len(doc) > 0 and is_word(next(iter(cast(Any, doc))))
 
 
@@ -195,7 +203,10 @@ def _of_column(doc: Any, name: str) -> Documents | None:
 
 
 def _ordered(values: NDArray[Any], offsets: NDArray[np.int64], kind: Any) -> Documents:
-    """Documents of words with the numbers that this module's description says; names that do not occur go. O(values)."""
+    """Documents of words with the numbers that this module's description says; names that do not occur go.
+
+    O(values).
+    """
     names = kind.names
     counts = np.bincount(values, minlength=len(names))
     order: list[int] = np.flatnonzero(counts).tolist()
@@ -211,13 +222,20 @@ def _ordered(values: NDArray[Any], offsets: NDArray[np.int64], kind: Any) -> Doc
 
 
 def _numbered(rows: list[Sequence[Any]], name: str, first: int | None) -> Documents:
-    """Documents of lists of names. O(symbols + names log names); TypeError, with the place, for other objects than names."""
+    """Documents of lists of names.
+
+    O(symbols + names log names); TypeError, with the place, for other objects than names.
+    """
     flat: list[Any] = list(chain.from_iterable(rows))
     offsets = offsets_of(np.fromiter(map(len, rows), np.int64, len(rows)))
     numbers: defaultdict[Any, int] = defaultdict(count().__next__)  # a new name gets the next number
     types = set(map(type, flat))
     of_numpy = np.str_, np.bytes_, np.integer
-    odd = {cls for cls in types if cls.__hash__ is None or (issubclass(cls, _NO_NAMES) and not issubclass(cls, of_numpy))}
+    odd = {
+        cls
+        for cls in types
+        if cls.__hash__ is None or (issubclass(cls, _NO_NAMES) and not issubclass(cls, of_numpy))
+    }
     try:
         if odd:
             raise TypeError
@@ -230,7 +248,11 @@ def _numbered(rows: list[Sequence[Any]], name: str, first: int | None) -> Docume
         where = place_of(name, offsets, at, first)
         got = f"{quoted(item)} ({type(item).__name__})"
         raise TypeError(f"{where}: expected a word, or another hashable symbol, got {got}{way}") from None
-    return _ordered(values, offsets, Named(tuple(item.item() if isinstance(item, np.generic) else item for item in numbers)))
+    return _ordered(
+        values,
+        offsets,
+        Named(tuple(item.item() if isinstance(item, np.generic) else item for item in numbers)),
+    )
 
 
 def _has_hash(item: Any) -> bool:
@@ -271,7 +293,9 @@ def names_of(given: Any) -> tuple[Any, ...]:
     """
     if isinstance(given, (bool, int, float, str, bytes, Set)) or given is None:
         got = describe(given)
-        raise TypeError(f"alphabet: the documents are of words, expected a list of all, or a mapping to ids, got {got}")
+        raise TypeError(
+            f"alphabet: the documents are of words, expected a list of all, or a mapping to ids, got {got}"
+        )
     documents = words_document(list(given), "alphabet")
     names: tuple[Any, ...] = documents.kind.names  # type: ignore[attr-defined]
     counts = np.bincount(documents.values, minlength=len(names))
@@ -314,8 +338,12 @@ def from_state(state: Any, inside: bool = False) -> tuple[Any, ...]:
         if type(item) in (str, int) or (inside and type(item) in (bool, type(None), float)):
             found.append(item)
             continue
-        (form, value), = item.items() if isinstance(item, dict) and len(item) == 1 else [("", None)]  # fmt: skip
-        if form == "bytes" and isinstance(value, list) and all(type(b) is int and 0 <= b < 256 for b in value):
+        ((form, value),) = item.items() if isinstance(item, dict) and len(item) == 1 else [("", None)]
+        if (
+            form == "bytes"
+            and isinstance(value, list)
+            and all(type(b) is int and 0 <= b < 256 for b in value)
+        ):
             found.append(bytes(value))
         elif form == "tuple" and isinstance(value, list):
             found.append(from_state(value, inside=True))

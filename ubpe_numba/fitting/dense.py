@@ -1,12 +1,13 @@
 """The dense phase of a large fit: while pairs are dense the text is swept for each batch of merges, and no occurrence is listed.
 
-A fit lists where pairs occur, 4 bytes an occurrence beside 4 a cell, and looks at each place when it merges. That is right for
-rare pairs. The first of a large text are not rare: 88 merges leave a third of a genome. They are made here, by sweeps over one
-byte a cell, or two (kernels/sweeps.py). Then what is left goes on as a corpus over the tokens so far.
+A fit lists where pairs occur, 4 bytes an occurrence beside 4 a cell, and looks at each place when it merges.
+That is right for rare pairs. The first of a large text are not rare: 88 merges leave a third of a genome.
+They are made here, by sweeps over one byte a cell, or two (kernels/sweeps.py). Then what is left goes on as a
+corpus over the tokens so far.
 
-The rule: `fit` sweeps a text of `SWEPT` symbols or more, of a small alphabet, where an occurrence counts 1, and one merge is made
-a round with ties to the smaller pair. A pair is dense, and merged here, if it occurs at least once in `PART` bytes of the text:
-then a sweep takes less time than its list would.
+The rule: `fit` sweeps a text of `SWEPT` symbols or more, of a small alphabet, where an occurrence counts 1,
+and one merge is made a round with ties to the smaller pair. A pair is dense, and merged here, if it occurs at
+least once in `PART` bytes of the text: then a sweep takes less time than its list would.
 """
 
 from __future__ import annotations
@@ -28,10 +29,12 @@ from ubpe_numba.vocabulary.alphabet import Alphabet
 T = TypeVar("T")
 
 PART = 512
-_NARROW, _WIDE = 254, 2048  # separators of cells of one byte, and of two: ids are below, so that a table of pairs has 34 MB
+# separators of cells of one byte, and of two: ids are below, so that a table of pairs has 34 MB
+_NARROW, _WIDE = 254, 2048
 FEW = 192  # symbols whose text has become so short when it needs two bytes a cell that there is room for both
 _BATCH = 64  # most merges of a sweep
-_PIECE = 1 << 24  # most cells that are swept between two looks at Ctrl-C: 50 ms; the least are a 32nd, or threads do not pay
+# most cells that are swept between two looks at Ctrl-C: 50 ms; the least are a 32nd, or threads do not pay
+_PIECE = 1 << 24
 _NEAR = 4096  # cells in which a piece may begin later
 _WIDEST = 1024  # cells of a token; the text is compacted before one could be wider
 _ROOM = _WIDEST + 2 * sweeps.LANES  # cells after the text, which are loaded
@@ -135,12 +138,15 @@ class DenseText:
 
         found = self._each(one, pieces)
         replaced = np.sum([swept["replaced"] for swept in found], axis=0)
-        documents, last = np.zeros(len(batch), np.int64), np.full(len(batch), -1)  # the document that was counted last
+        # the document that was counted last
+        documents, last = np.zeros(len(batch), np.int64), np.full(len(batch), -1)
         for swept in found:
             documents += swept["documents"] - ((swept["first"] >= 0) & (swept["first"] == last))
             last = np.where(swept["first"] >= 0, swept["last"], last)
         chosen = counts[table[:, 0], table[:, 1]]
-        self.merges += zip(*table[:, :2].T.tolist(), chosen.tolist(), documents.tolist(), replaced.tolist(), strict=True)
+        self.merges += zip(
+            *table[:, :2].T.tolist(), chosen.tolist(), documents.tolist(), replaced.tolist(), strict=True
+        )
         self.live -= int(replaced.sum())
         for (a, b, new), before, after, gone in zip(batch, *neighbours[:, :, :n], replaced, strict=True):
             counts[a, b] -= gone
@@ -160,7 +166,9 @@ class DenseText:
         first_of, dropped = dict(zip(begins, firsts, strict=False)), self.separator + (not drop_separators)
 
         def one(begin: int, end: int) -> int:
-            return int(sweeps.compact(cells, begin, end, separators, first_of[begin], self.separator, dropped))
+            return int(
+                sweeps.compact(cells, begin, end, separators, first_of[begin], self.separator, dropped)
+            )
 
         ends = self._each(one, pieces)
         self.used = 0
@@ -216,9 +224,10 @@ def merge_dense(
 
     Ids are below `limit`, which is where the fit ends, and below `ids`.
 
-    lengths: int64[alphabet], the symbols in each id, None if it is one. Returns the corpus over the tokens so far, the symbols in
-    each token, int64[V], the left and right tokens, counts, documents and replacements of the merges, int64[m, 5], and the
-    occurrences of each symbol, int64[alphabet]. UnknownSymbolError for a symbol outside the alphabet.
+    lengths: int64[alphabet], the symbols in each id, None if it is one. Returns the corpus over the tokens so
+    far, the symbols in each token, int64[V], the left and right tokens, counts, documents and replacements of
+    the merges, int64[m, 5], and the occurrences of each symbol, int64[alphabet]. UnknownSymbolError for a
+    symbol outside the alphabet.
     """
     text = DenseText(corpus, alphabet, lengths, threads)
     if progress is not None:

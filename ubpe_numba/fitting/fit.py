@@ -2,21 +2,23 @@
 
 A fit is a loop of rounds and epochs:
 
-    load the text
-    epoch:  count all pairs of the text, choose a threshold, enter the pairs that reach it into the tables and list where they
+    load the text epoch:  count all pairs of the text, choose a threshold, enter the pairs that reach it into
+    the tables and list where they
             occur
-    round:  choose the best pairs of the tables, merge them where they occur, carry the counts of the pairs beside them
-    ...     until too few pairs reach the threshold: then the text is compacted, the threshold falls, and another epoch begins
+    round:  choose the best pairs of the tables, merge them where they occur, carry the counts of the pairs
+    beside them ...     until too few pairs reach the threshold: then the text is compacted, the threshold
+    falls, and another epoch begins
 
 The first merges of a large text are made differently (dense.py), and the loop continues with the rest.
 
-Rounds run in one kernel (`kernels/rounds.py`), which returns to Python every ~100 ms. The text and the lists are in `text.py`,
-the tables in `kernels/pair_table.py`; `Loop` chooses thresholds, keeps to a limit of memory, and grows what is full.
-`learn` is a whole fit in one process; `learn_more.py` continues from an earlier vocabulary, `memory.py` has the limit.
+Rounds run in one kernel (`kernels/rounds.py`), which returns to Python every ~100 ms. The text and the lists
+are in `text.py`, the tables in `kernels/pair_table.py`; `Loop` chooses thresholds, keeps to a limit of
+memory, and grows what is full. `learn` is a whole fit in one process; `learn_more.py` continues from an
+earlier vocabulary, `memory.py` has the limit.
 
-A fit holds its text (4 bytes a cell, or 2), the positions of the frequent pairs (4 bytes each, the only part that can be made
-smaller: pairs below the threshold have none), and the records of a batch of merges (12 bytes an occurrence). With room for fewer
-positions a fit takes more epochs; its result is the same.
+A fit holds its text (4 bytes a cell, or 2), the positions of the frequent pairs (4 bytes each, the only part
+that can be made smaller: pairs below the threshold have none), and the records of a batch of merges (12 bytes
+an occurrence). With room for fewer positions a fit takes more epochs; its result is the same.
 """
 
 from __future__ import annotations
@@ -48,12 +50,16 @@ _STEP = 16  # the threshold falls by this factor: as fast as 32 or 64, and a byt
 _SMALL_STEP = 2  # and by this with a limit of memory, so that there are fewer pairs to choose from
 _FEW_PAIRS = 1 << 16  # most pairs to keep of a small text
 _PAIRS_PART = 128  # and of a large one, as a part of its cells: each takes ~150 bytes
-_ONE_EPOCH = 1 << 18  # symbols; of a text so small all pairs are listed at once if there may be as many merges
-_ONE_EPOCH_WEIGHTED = 1 << 21  # and of one with weights as many pairs as merges: its documents tend to be short, as words are
+# symbols; of a text so small all pairs are listed at once if there may be as many merges
+_ONE_EPOCH = 1 << 18
+# and of one with weights as many pairs as merges: its documents tend to be short, as words are
+_ONE_EPOCH_WEIGHTED = 1 << 21
 _ENDLESS = 2**63 - 1
-_PER_SHARD = 500_000  # cells; smaller shards cost more than their threads spare, and beyond a few those of twice as many
+# cells; smaller shards cost more than their threads spare, and beyond a few those of twice as many
+_PER_SHARD = 500_000
 _ROUND = 1024  # most merges of a round with one candidate
-_MOST_READY = 1 << 15  # most pairs and tokens that there is room for at first; a round that needs more asks for it
+# most pairs and tokens that there is room for at first; a round that needs more asks for it
+_MOST_READY = 1 << 15
 
 if TYPE_CHECKING:
     from ubpe_numba.fitting.memory import Memory
@@ -70,7 +76,8 @@ class Settings(NamedTuple):
     n_shards: int | None = None  # None: by the size of the corpus and the number of threads
     memory_limit: int | None = None  # bytes
     frame: int = 0  # symbols of a frame; 0 without
-    mirror: np.ndarray | None = None  # int32[alphabet]: the mirror of each symbol, if documents count with their mirrors
+    # int32[alphabet]: the mirror of each symbol, if documents count with their mirrors
+    mirror: np.ndarray | None = None
 
 
 class Merges(NamedTuple):
@@ -115,9 +122,9 @@ def allocate_task(parts: int, tokens: int, merges: int) -> d.Task:
 class Loop:
     """The driver of a fit: the arrays of its tables, and the steps that Python takes between rounds.
 
-    room: sizes of the first arrays; settings: how to fit, with the threads to use; n_symbols, by_weight, has_weights: the symbols
-    of the corpus, with weights counted, and whether it has any; n_parts: to which the pairs are dealt; lengths: int64[alphabet],
-    symbols in each id, where the alphabet is one of tokens.
+    room: sizes of the first arrays; settings: how to fit, with the threads to use; n_symbols, by_weight,
+    has_weights: the symbols of the corpus, with weights counted, and whether it has any; n_parts: to which
+    the pairs are dealt; lengths: int64[alphabet], symbols in each id, where the alphabet is one of tokens.
     """
 
     def __init__(
@@ -145,7 +152,9 @@ class Loop:
             conflicts=np.zeros(tokens * many, d.CONFLICT),
             listed=None if self.n_candidates == 1 else np.zeros(2 * n_parts * slots * many, d.LISTED),
             lengths=np.zeros(tokens, i64),
-            mirror=None if settings.mirror is None else np.append(settings.mirror, np.zeros(tokens, i32))[:tokens],
+            mirror=None
+            if settings.mirror is None
+            else np.append(settings.mirror, np.zeros(tokens, i32))[:tokens],
             learned=np.zeros(tokens, d.LEARNED),
         )
         self.task = allocate_task(n_parts, tokens, merges)
@@ -153,8 +162,12 @@ class Loop:
         self.ties = None if settings.rules.ties == "smallest" else _TIES[settings.rules.ties]
         self.control = np.zeros(rounds.CLAIMS + rounds.LINE * max(n_parts, text.k), np.int64)
         self.threshold, self.min_count, self.longest = 0, settings.rules.min_count, settings.longest
-        # beginning an epoch costs a small text more than its rounds: if there may be as many merges, all pairs are listed
-        small = n_symbols <= (_ONE_EPOCH_WEIGHTED if has_weights else _ONE_EPOCH) and settings.memory_limit is None
+        # beginning an epoch costs a small text more than its rounds: if there may be as many merges, all
+        # pairs are listed
+        small = (
+            n_symbols <= (_ONE_EPOCH_WEIGHTED if has_weights else _ONE_EPOCH)
+            and settings.memory_limit is None
+        )
         self.wanted = max(0, settings.n_tokens - n_alphabet) if small else 0
         self.enough = max(2 * self.n_candidates, self.wanted if has_weights else 0)
         self.state = state = self.driver.state[0]
@@ -175,17 +188,24 @@ class Loop:
         if state["next_id"] < state["limit"]:
             self._begin_epoch()
             full_at = -1
-            while (reason := self.text.rounds(self.driver, self.task, self.ties, self.control, self.threads)) != rounds.DONE:
+            while (
+                reason := self.text.rounds(self.driver, self.task, self.ties, self.control, self.threads)
+            ) != rounds.DONE:
                 last = int(state["next_id"])
                 if progress is not None:
                     progress.update(last, int(self.driver.learned["count"][last - 1]))
                 if reason == rounds.THIN:
-                    self.threshold = max(self.min_count, self.threshold // (_STEP if self.memory is None else _SMALL_STEP))
+                    self.threshold = max(
+                        self.min_count, self.threshold // (_STEP if self.memory is None else _SMALL_STEP)
+                    )
                 if reason in (rounds.THIN, rounds.FULL):
-                    more_room = reason == rounds.FULL and full_at == last  # a slice to be moved is longer than the rest
+                    # a slice to be moved is longer than the rest
+                    more_room = reason == rounds.FULL and full_at == last
                     self.text.compact(self.task.width, self.memory is None, more_room and self.memory is None)
                     if more_room and self.memory is not None:
-                        raise MemoryError(f"memory_limit: a round needs more than the limit of {self.memory.limit / 1e6:.3g} MB")
+                        raise MemoryError(
+                            f"memory_limit: a round needs more than the limit of {self.memory.limit / 1e6:.3g} MB"
+                        )
                     full_at = last if reason == rounds.FULL else full_at
                     self._begin_epoch()
                 elif reason == rounds.GROW:
@@ -195,7 +215,11 @@ class Loop:
         if progress is not None:
             progress.finish(int(state["next_id"]))
         learned = self.driver.learned[self.n_alphabet : state["next_id"]]
-        documents, replaced, symbols = learned["documents"].copy(), learned["replaced"].copy(), self.text.symbol_counts
+        documents, replaced, symbols = (
+            learned["documents"].copy(),
+            learned["replaced"].copy(),
+            self.text.symbol_counts,
+        )
         if (mirror := self.driver.mirror) is not None:
             other = mirror[self.n_alphabet : state["next_id"]] - self.n_alphabet
             documents, replaced = documents + documents[other], replaced + replaced[other]
@@ -205,7 +229,9 @@ class Loop:
             learned["count"].copy(),
             documents,
             replaced,
-            max(0, learned.size - 1) if self.n_candidates == 1 else int(state["round_start"]) - self.n_alphabet,
+            max(0, learned.size - 1)
+            if self.n_candidates == 1
+            else int(state["round_start"]) - self.n_alphabet,
             symbols,
             self.driver.lengths[: state["next_id"]].copy(),
         )
@@ -217,11 +243,22 @@ class Loop:
         """
         driver, task = self.driver, self.task
         n_parts = len(driver.part)
-        pairs, heap, slots = (int(driver.part[name].max()) + need for name in ("n_pairs", "heap_size", "n_slots"))
+        pairs, heap, slots = (
+            int(driver.part[name].max()) + need for name in ("n_pairs", "heap_size", "n_slots")
+        )
         tokens = int(driver.state["next_id"][0]) + task.left.size
-        of_tokens = "sums", "seen", "used", "lengths", "learned", *(() if driver.mirror is None else ("mirror",))
+        of_tokens = (
+            "sums",
+            "seen",
+            "used",
+            "lengths",
+            "learned",
+            *(() if driver.mirror is None else ("mirror",)),
+        )
         new = (
-            extended(driver, ("heap",), heap, 2) | extended(driver, ("free",), slots, 2) | extended(driver, of_tokens, tokens, 2)
+            extended(driver, ("heap",), heap, 2)
+            | extended(driver, ("free",), slots, 2)
+            | extended(driver, of_tokens, tokens, 2)
         )
         if driver.conflicts.size and "learned" in new:
             new["conflicts"] = np.zeros(2 * tokens, d.CONFLICT)
@@ -238,7 +275,9 @@ class Loop:
         self._grow_text()
 
     def _grow_text(self) -> None:
-        self.text.grow(self.driver.learned.size, len(self.driver.part) * int(self.driver.part["n_slots"].max()))
+        self.text.grow(
+            self.driver.learned.size, len(self.driver.part) * int(self.driver.part["n_slots"].max())
+        )
 
     # ---------------------------------------------------------------------------------------------- epochs
 
@@ -309,7 +348,8 @@ class Loop:
                 pairs, counts = pairs[meeting], counts[meeting]
             short = self._mergeable(pairs)
             n = int(np.count_nonzero(short))
-            if self.n_candidates == 1 and n < pairs.size:  # a long pair may still keep one of many candidates from a round
+            # a long pair may still keep one of many candidates from a round
+            if self.n_candidates == 1 and n < pairs.size:
                 pairs, counts = pairs[short], counts[short]
             return n
 
@@ -321,7 +361,8 @@ class Loop:
         counts = text.list_sorted(pairs)
         if mirror is not None:
             _, counts = counts_of_both(pairs, counts, mirror)
-        if not exact:  # now by what they really count: if all bounds were equal, and too high by one, no pair would be left
+        # now by what they really count: if all bounds were equal, and too high by one, no pair would be left
+        if not exact:
             mergeable = counts[self._mergeable(pairs)]
             rarer += int(np.count_nonzero(mergeable >= floor)) - self._not_too_many(counts, mergeable, 0)
         text.give_slots(self._seed(pairs, counts))
@@ -344,9 +385,10 @@ class Loop:
     def _not_too_many(self, counts: np.ndarray, mergeable: np.ndarray, scratch: int) -> int:
         """Raise the threshold, if need be, until few enough pairs reach it, and their positions fit.
 
-        counts: of all pairs whose positions will be listed; mergeable: of those that are not too long; `scratch`, cells that are
-        being sorted. Returns how many of the mergeable pairs reach the threshold. Two rounds' worth of candidates are left, where
-        there were as many: otherwise the next epoch would be this one again.
+        counts: of all pairs whose positions will be listed; mergeable: of those that are not too long;
+        `scratch`, cells that are being sorted. Returns how many of the mergeable pairs reach the threshold.
+        Two rounds' worth of candidates are left, where there were as many: otherwise the next epoch would be
+        this one again.
         """
         pairs = max(_FEW_PAIRS, self.n_symbols // _PAIRS_PART) if self.memory is None else self.memory.pairs
         most = max(2 * self.n_candidates, pairs)
@@ -361,9 +403,14 @@ class Loop:
             self.state["batch"] = self.batch = self.memory.batch(
                 counts, self.wanted_batch, self.n_symbols // _LEAST_BATCH_PART, scratch
             )
-            given = self.threshold, min(self._least_chosen(), int(best[0]) if best.size else _ENDLESS), self.batch
+            given = (
+                self.threshold,
+                min(self._least_chosen(), int(best[0]) if best.size else _ENDLESS),
+                self.batch,
+            )
             self.threshold, positions = self.memory.threshold(counts, *given, scratch)
-            self.text.shards.base["arena"][1] = min(positions, self.text.shards.arena.size)  # of the only shard
+            # of the only shard
+            self.text.shards.base["arena"][1] = min(positions, self.text.shards.arena.size)
         return int(np.count_nonzero(mergeable >= self.threshold))
 
     def _least_chosen(self) -> int:
@@ -389,20 +436,32 @@ class Loop:
         return slots
 
 
-def learn(corpus: Corpus, alphabet: Alphabet, settings: Settings, progress: Progress | None) -> tuple[Vocabulary, History]:
+def learn(
+    corpus: Corpus, alphabet: Alphabet, settings: Settings, progress: Progress | None
+) -> tuple[Vocabulary, History]:
     """Learn a vocabulary, in order of creation, from a corpus, and the history of its merges; see `fit`."""
     times = 1 if settings.mirror is None else 2
-    return learned(fit(corpus, alphabet, settings, progress), times * corpus.n_documents, times * corpus.n_symbols)
+    return learned(
+        fit(corpus, alphabet, settings, progress), times * corpus.n_documents, times * corpus.n_symbols
+    )
 
 
 def learned(merges: Merges, n_documents: int, n_symbols: int) -> tuple[Vocabulary, History]:
     """The vocabulary and the history that the merges of a fit make."""
     lengths = n_symbols - np.cumsum(merges.replaced)
-    history = History(merges.counts, merges.documents, lengths, np.full(lengths.size, n_symbols, np.int64), merges.last_round)
+    history = History(
+        merges.counts,
+        merges.documents,
+        lengths,
+        np.full(lengths.size, n_symbols, np.int64),
+        merges.last_round,
+    )
     return vocabulary_of(merges, n_documents, n_symbols), history
 
 
-def vocabulary_of(merges: Merges, n_documents: int, n_symbols: int, old: Vocabulary | None = None, known: int = 0) -> Vocabulary:
+def vocabulary_of(
+    merges: Merges, n_documents: int, n_symbols: int, old: Vocabulary | None = None, known: int = 0
+) -> Vocabulary:
     """The vocabulary that the merges of a fit make, after that of `old`, which has the first `known` of them already."""
     n = merges.symbols.size if old is None else old.n_alphabet
     symbols = np.zeros(n, np.int64)
@@ -415,7 +474,9 @@ def vocabulary_of(merges: Merges, n_documents: int, n_symbols: int, old: Vocabul
     offsets = np.zeros(merges.lengths.size + 1, np.int64)
     np.cumsum(merges.lengths, out=offsets[1:])
     arena = np.empty(offsets[-1], np.int32)
-    fill_arena(pairs[:, 0].copy(), pairs[:, 1].copy(), n, np.arange(len(pairs), dtype=np.int32), offsets, arena)
+    fill_arena(
+        pairs[:, 0].copy(), pairs[:, 1].copy(), n, np.arange(len(pairs), dtype=np.int32), offsets, arena
+    )
     columns.append((idf(n_documents, documents), counts, documents))
     weights, counts, frequencies = map(np.concatenate, zip(*columns, strict=True))
     return Vocabulary(
@@ -425,22 +486,34 @@ def vocabulary_of(merges: Merges, n_documents: int, n_symbols: int, old: Vocabul
 
 
 def fit(
-    corpus: Corpus, alphabet: Alphabet, settings: Settings, progress: Progress | None, lengths: np.ndarray | None = None
+    corpus: Corpus,
+    alphabet: Alphabet,
+    settings: Settings,
+    progress: Progress | None,
+    lengths: np.ndarray | None = None,
 ) -> Merges:
     """Learn merges until the vocabulary is full, or no pair is frequent enough.
 
-    lengths: int64[alphabet], the symbols in each id where the alphabet is one of tokens. MemoryError if the fit cannot keep to
-    `memory_limit`, UnknownSymbolError for a symbol outside the alphabet. Ctrl-C is obeyed between slices of ~100 ms. The result
-    does not depend on the number of threads. Source: UBPE tokenizers, part 1; the incremental scheme is described in the kernels.
+    lengths: int64[alphabet], the symbols in each id where the alphabet is one of tokens. MemoryError if the
+    fit cannot keep to `memory_limit`, UnknownSymbolError for a symbol outside the alphabet. Ctrl-C is obeyed
+    between slices of ~100 ms. The result does not depend on the number of threads. Source: UBPE tokenizers,
+    part 1; the incremental scheme is described in the kernels.
     """
     plain = corpus.weights is None and settings.mirror is None and not settings.frame
-    single = settings.n_candidates == 1 and settings.rules.ties == "smallest" and alphabet.size <= text_cells.DENSE
+    single = (
+        settings.n_candidates == 1 and settings.rules.ties == "smallest" and alphabet.size <= text_cells.DENSE
+    )
     n_symbols, n_segments = int(corpus.offsets[-1] - corpus.offsets[0]), corpus.offsets.size
     if not plain or not single or n_symbols < SWEPT:
         return loop_of(corpus, alphabet, settings, lengths).run(progress)
     from ubpe_numba.fitting.dense import FEW, merge_dense  # here only: other fits need not load it
 
-    how = settings.n_tokens + settings.rules.overshoot, settings.longest, settings.rules.min_count, settings.n_threads
+    how = (
+        settings.n_tokens + settings.rules.overshoot,
+        settings.longest,
+        settings.rules.min_count,
+        settings.n_threads,
+    )
     cell = np.int16 if how[0] <= text_cells.NARROW else np.int32
     room: tuple[int, ...] = ()  # for cells that are left, and for tokens
     if settings.memory_limit is not None:
@@ -458,7 +531,11 @@ def fit(
 
 
 def loop_of(
-    corpus: Corpus, alphabet: Alphabet, settings: Settings, lengths: np.ndarray | None = None, cell: type = np.int32
+    corpus: Corpus,
+    alphabet: Alphabet,
+    settings: Settings,
+    lengths: np.ndarray | None = None,
+    cell: type = np.int32,
 ) -> Loop:
     """The loop of a fit, with its text in cells of a type: int16, which has kernels of its own, is for large texts; see `fit`."""
     n_symbols = int(corpus.offsets[-1] - corpus.offsets[0])
@@ -466,7 +543,8 @@ def loop_of(
         from ubpe_numba.vocabulary.frames import with_marks  # here only: few documents have frames
 
         corpus = with_marks(corpus, alphabet, lengths, settings.frame, text_cells.FRAME, MOST_CELLS - 2)
-    n_cells = int(corpus.offsets[-1] - corpus.offsets[0]) + corpus.offsets.size  # symbols, marks and separators
+    # symbols, marks and separators
+    n_cells = int(corpus.offsets[-1] - corpus.offsets[0]) + corpus.offsets.size
     memory = None
     if settings.memory_limit is not None:
         from ubpe_numba.fitting.memory import Memory  # here only: few fits have a limit
@@ -474,11 +552,14 @@ def loop_of(
         divisible = corpus.weights is None and n_cells < MOST_CELLS and settings.mirror is None
         given = settings.memory_limit, n_cells, corpus.offsets.size, divisible
         memory = Memory.within(*given, np.dtype(cell).itemsize, n_tokens=settings.n_tokens)
-    threads, n_shards = plan(n_cells, settings.n_threads if memory is None else 1, settings.n_shards)  # one shard takes the least
+    # one shard takes the least
+    threads, n_shards = plan(n_cells, settings.n_threads if memory is None else 1, settings.n_shards)
     if settings.mirror is not None:  # a pair and its mirror may overlap at a border
         threads = n_shards = 1
         if n_cells >= MOST_CELLS:
-            raise MemoryError(f"mirror: {n_cells} symbols and separators, and a fit with a mirror takes {MOST_CELLS - 1} at most")
+            raise MemoryError(
+                f"mirror: {n_cells} symbols and separators, and a fit with a mirror takes {MOST_CELLS - 1} at most"
+            )
     settings, room = room_for(n_symbols, alphabet.size, settings, n_shards)
     weighted = corpus.weights is not None or corpus.document_of is not None
     place = cut(corpus.offsets, n_shards, 0 if settings.frame else None)
@@ -497,7 +578,9 @@ def plan(n_cells: int, n_threads: int, n_shards: int | None = None) -> tuple[int
     return threads, max(threads, -(-n_cells // (MOST_CELLS - 2**20)))
 
 
-def room_for(n_symbols: int, n_alphabet: int, settings: Settings, n_parts: int) -> tuple[Settings, tuple[int, int, int]]:
+def room_for(
+    n_symbols: int, n_alphabet: int, settings: Settings, n_parts: int
+) -> tuple[Settings, tuple[int, int, int]]:
     """Tokens, slots of pairs and merges of a round that there is room for when a fit begins; the last never becomes more.
 
     The pairs are dealt to `n_parts`. First the settings with no more candidates than symbols.

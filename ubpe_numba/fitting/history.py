@@ -26,8 +26,8 @@ class History(NamedTuple):
     def compression(self, n_alphabet: int = 0) -> tuple[np.ndarray, np.ndarray]:
         """How far the corpus was compressed at each size of the vocabulary.
 
-        Returns sizes, int64[m + 1], and symbols per token at each, float64[m + 1]. `n_alphabet`: the size of the vocabulary
-        before the first merge, such as ``tok.vocabulary.n_alphabet``; 0 counts merges.
+        Returns sizes, int64[m + 1], and symbols per token at each, float64[m + 1]. `n_alphabet`: the size of
+        the vocabulary before the first merge, such as ``tok.vocabulary.n_alphabet``; 0 counts merges.
 
         >>> h = History(np.array([3]), np.array([1]), np.array([4]), np.array([7]), 0)
         >>> h.compression(5)
@@ -39,7 +39,8 @@ class History(NamedTuple):
     def first(self, m: int) -> History:
         """The history of the first m merges, as of a shorter fit, except for the start of its last round.
 
-        Earlier rounds than the last are not known: if that began later, the last round of the result is empty.
+        Earlier rounds than the last are not known: if that began later, the last round of the result is
+        empty.
 
         >>> h = History(np.array([3, 2]), np.array([1, 1]), np.array([4, 2]), np.array([7, 7]), 1)
         >>> h.first(1).lengths.tolist(), h.first(1).last_round
@@ -50,8 +51,9 @@ class History(NamedTuple):
     def state(self, vocabulary: Vocabulary) -> dict[str, Any]:
         """State for a model file, in addition to the vocabulary: plain data and arrays.
 
-        ``lengths`` int64[m]; ``corpora`` pairs of a number of merges and the symbols of the corpus that they were learned on, in
-        order; ``last_round``; ``counts`` and ``document_frequencies`` unless they are those of the vocabulary.
+        ``lengths`` int64[m]; ``corpora`` pairs of a number of merges and the symbols of the corpus that they
+        were learned on, in order; ``last_round``; ``counts`` and ``document_frequencies`` unless they are
+        those of the vocabulary.
 
         >>> v = Vocabulary.from_merges(1, [[0, 0], [1, 1]], counts=[5, 2], document_frequencies=[1, 1])
         >>> History(np.array([5, 2]), np.array([1, 1]), np.array([5, 3]), np.array([9, 9]), 0).state(v)
@@ -60,8 +62,15 @@ class History(NamedTuple):
         changes = np.flatnonzero(np.diff(self.n_symbols, prepend=-1))
         sizes = np.diff(changes, append=self.n_symbols.size)
         corpora = [list(pair) for pair in zip(sizes.tolist(), self.n_symbols[changes].tolist(), strict=True)]
-        state: dict[str, Any] = {"last_round": int(self.last_round), "corpora": corpora, "lengths": self.lengths}
-        known = vocabulary.counts[vocabulary.n_alphabet :], vocabulary.document_frequencies[vocabulary.n_alphabet :]
+        state: dict[str, Any] = {
+            "last_round": int(self.last_round),
+            "corpora": corpora,
+            "lengths": self.lengths,
+        }
+        known = (
+            vocabulary.counts[vocabulary.n_alphabet :],
+            vocabulary.document_frequencies[vocabulary.n_alphabet :],
+        )
         if not all(map(np.array_equal, self[:2], known)):
             state |= {"counts": self.counts, "document_frequencies": self.document_frequencies}
         return state
@@ -77,9 +86,13 @@ class History(NamedTuple):
         m = arrays["lengths"].size
         for name in named:
             if arrays[name].size != m:
-                raise ModelFormatError(f"history: lengths: expected {arrays[name].size} values, as many as {name}, got {m}")
+                raise ModelFormatError(
+                    f"history: lengths: expected {arrays[name].size} values, as many as {name}, got {m}"
+                )
         if m < vocabulary.n_learned:  # a fit by idf may have removed merges, so there may be more
-            raise ModelFormatError(f"history: lengths: expected at least {vocabulary.n_learned} values, one a token, got {m}")
+            raise ModelFormatError(
+                f"history: lengths: expected at least {vocabulary.n_learned} values, one a token, got {m}"
+            )
         corpora = _counts(state["corpora"], "history: corpora", 2)
         if (corpora[:, 0] > m).any() or int(corpora[:, 0].sum()) != m:
             raise ModelFormatError(f"history: corpora: expected {m} merges in all")
@@ -96,7 +109,9 @@ def _counts(values: Any, name: str, width: int | None = None) -> np.ndarray:
     if width is not None and array.size == 0:
         array = array.reshape(0, width)
     if array.ndim != (1 if width is None else 2) or (width is not None and array.shape[1] != width):
-        raise ModelFormatError(f"{name}: expected {'a list' if width is None else f'rows of {width}'}, got shape {array.shape}")
+        raise ModelFormatError(
+            f"{name}: expected {'a list' if width is None else f'rows of {width}'}, got shape {array.shape}"
+        )
     if (array < 0).any():
         raise ModelFormatError(f"{name}: expected integers of at least 0, got {array[array < 0][0]}")
     return array.astype(np.int64)

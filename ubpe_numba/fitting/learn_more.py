@@ -25,19 +25,26 @@ _PART = 1 << 26  # symbols of a text that is encoded at once before a fit goes o
 
 
 def learn_more(
-    corpus: Corpus, alphabet: Alphabet, old: Vocabulary, history: History | None, settings: Settings, progress: Progress | None
+    corpus: Corpus,
+    alphabet: Alphabet,
+    old: Vocabulary,
+    history: History | None,
+    settings: Settings,
+    progress: Progress | None,
 ) -> tuple[Vocabulary, History | None]:
     """Continue from a vocabulary of pairs in order of creation.
 
-    corpus: from which the new merges are learned, that of the first fit or another one; old: its ids, counts and weights stay as
-    they are, occurrences become those in this corpus; history: None where there is none (a loaded model); `settings.n_tokens` is
-    the new size, `settings.mirror` of all tokens. Returns the longer vocabulary and the longer history, None if there was none.
-    UnknownSymbolError for a symbol outside the alphabet.
+    corpus: from which the new merges are learned, that of the first fit or another one; old: its ids, counts
+    and weights stay as they are, occurrences become those in this corpus; history: None where there is none
+    (a loaded model); `settings.n_tokens` is the new size, `settings.mirror` of all tokens. Returns the longer
+    vocabulary and the longer history, None if there was none. UnknownSymbolError for a symbol outside the
+    alphabet.
 
-    The last round of the old fit may have been cut short by its `n_tokens`, where a longer fit would have merged more pairs in
-    it. So that round is chosen again on the text as it was before it. If the same merges are found, the corpus is the one of the
-    old fit, as far as the merges can tell, and learning continues from the beginning of that round: the result is that of one
-    longer fit. Otherwise it continues after the old vocabulary.
+    The last round of the old fit may have been cut short by its `n_tokens`, where a longer fit would have
+    merged more pairs in it. So that round is chosen again on the text as it was before it. If the same merges
+    are found, the corpus is the one of the old fit, as far as the merges can tell, and learning continues
+    from the beginning of that round: the result is that of one longer fit. Otherwise it continues after the
+    old vocabulary.
     """
     old_pairs = old.merges
     assert old_pairs is not None
@@ -97,11 +104,13 @@ def with_new_symbols(alphabet: Alphabet, old: Vocabulary, given: Documents) -> t
     return wider, Vocabulary.from_merges(wider.size, pairs, *columns, old.n_documents, old.n_symbols, 1 << 62)
 
 
-def _encoded(corpus: Corpus, alphabet: Alphabet, old: Vocabulary, m: int, settings: Settings) -> tuple[Corpus, Alphabet]:
+def _encoded(
+    corpus: Corpus, alphabet: Alphabet, old: Vocabulary, m: int, settings: Settings
+) -> tuple[Corpus, Alphabet]:
     """The corpus in the first m learned tokens of a vocabulary, and the alphabet of these tokens.
 
-    Segments are encoded in parts of `_PART` symbols, so that the text is not held as ids of single symbols, of four bytes each.
-    UnknownSymbolError for a symbol outside the alphabet.
+    Segments are encoded in parts of `_PART` symbols, so that the text is not held as ids of single symbols,
+    of four bytes each. UnknownSymbolError for a symbol outside the alphabet.
     """
     assert old.merges is not None
     encode: Callable[[Ragged], Ragged] = lambda ids: ids  # noqa: E731
@@ -120,7 +129,8 @@ def _encoded(corpus: Corpus, alphabet: Alphabet, old: Vocabulary, m: int, settin
         try:
             ids = alphabet.to_ids(corpus.given._replace(values=corpus.values, offsets=offsets[a : b + 1]))
         except UnknownSymbolError:
-            alphabet.to_ids(corpus.given._replace(values=corpus.values, offsets=offsets))  # raises with the number of the segment
+            # raises with the number of the segment
+            alphabet.to_ids(corpus.given._replace(values=corpus.values, offsets=offsets))
             raise
         ids = encode(ids)
         if len(bounds) > 2:
@@ -129,4 +139,6 @@ def _encoded(corpus: Corpus, alphabet: Alphabet, old: Vocabulary, m: int, settin
     given = Documents(ids.values, ids._offsets, "int")
     if len(bounds) > 2:
         given = Documents(parts.finish(), offsets_of(np.concatenate(lengths)), "int")
-    return corpus._replace(given=given, values=given.values, offsets=given.offsets), Alphabet.dense(old.n_alphabet + m)
+    return corpus._replace(given=given, values=given.values, offsets=given.offsets), Alphabet.dense(
+        old.n_alphabet + m
+    )

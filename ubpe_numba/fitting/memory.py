@@ -9,11 +9,13 @@ import numpy as np
 
 from ubpe_numba.fitting.kernels.text_cells import DENSE, MOST_CELLS
 
-_TABLES = 8 << 20  # bytes of the tables of a loop at first, and of chunks of the documents while they are read
+# bytes of the tables of a loop at first, and of chunks of the documents while they are read
+_TABLES = 8 << 20
 _TOKEN = 200  # bytes of a token in the tables
 _BLOCK = 4 / 16  # bytes a cell, beside the text: the segment of each block of cells
 _PAIR = 150  # bytes of a frequent pair in the tables
-_MANY, _FEW = (1 << 16, 128), (1 << 13, 1024)  # pairs that there is room for, or a part of the cells if that is more; or if short
+# pairs that there is room for, or a part of the cells if that is more; or if short
+_MANY, _FEW = (1 << 16, 128), (1 << 13, 1024)
 _COUNTED = 24  # bytes of a pair of tokens in a dense table
 _NOTED = 12  # bytes that a batch records for each occurrence
 _OCCURRENCE = _NOTED + 4 * 3  # and needs in all: its new pairs have positions as well
@@ -25,8 +27,9 @@ log = logging.getLogger("ubpe_numba")
 class Memory:
     """The `limit` of a fit in bytes, beside its input, of which `fixed` cannot be made smaller: the text and the tables.
 
-    `short`: of `n_cells` there is room for few pairs. Attributes: `pairs`, the most frequent ones that the tables may have;
-    `noted`, the most occurrences that were recorded at once; `dense`, the tokens whose pairs may be counted in a table.
+    `short`: of `n_cells` there is room for few pairs. Attributes: `pairs`, the most frequent ones that the
+    tables may have; `noted`, the most occurrences that were recorded at once; `dense`, the tokens whose pairs
+    may be counted in a table.
 
     >>> memory = Memory.within(40_000_000, 1_000_000, 10, divisible=True)
     >>> memory.pairs, memory.dense, memory.fixed, memory.positions
@@ -47,8 +50,8 @@ class Memory:
     ) -> Memory | None:
         """The limit of a fit of so many cells and segments; None if the fit cannot come to so much.
 
-        `divisible`: positions may be left out, which fits of one shard without weights can do; `cell`, bytes of one. Raises
-        MemoryError if the limit is below what the fit needs at least.
+        `divisible`: positions may be left out, which fits of one shard without weights can do; `cell`, bytes
+        of one. Raises MemoryError if the limit is below what the fit needs at least.
         """
         text = _TABLES + _TOKEN * n_tokens + 4 * n_segments + int(n_cells * (cell + _BLOCK))
         least, most = (text + _PAIR * max(pairs, n_cells // part) for pairs, part in (_FEW, _MANY))
@@ -69,17 +72,20 @@ class Memory:
     def batch(self, counts: np.ndarray, wanted: int, least: int, scratch: int) -> int:
         """After how many occurrences a batch of merges is closed: `wanted`, or fewer where there is no room, but `least`.
 
-        Of the room that the most frequent pair leaves a batch gets a quarter: `wanted` may be more than a small text has symbols.
+        Of the room that the most frequent pair leaves a batch gets a quarter: `wanted` may be more than a
+        small text has symbols.
         """
         room = self.limit - self.fixed - _OCCURRENCE * int(counts.max(initial=0)) - 4 * scratch
         return max(1, min(wanted, max(least, room // (4 * _OCCURRENCE))))
 
-    def threshold(self, counts: np.ndarray, least: int, most: int, batch: int, scratch: int) -> tuple[int, int]:
+    def threshold(
+        self, counts: np.ndarray, least: int, most: int, batch: int, scratch: int
+    ) -> tuple[int, int]:
         """The lowest threshold, `least` or more, with which all positions fit, and how many positions fit.
 
-        counts: of pairs, of which those of at least `least` are to be listed; a batch of merges is closed after `batch`
-        occurrences; `scratch`, further positions needed now. MemoryError if a batch cannot be held, or the threshold would be
-        above `most`.
+        counts: of pairs, of which those of at least `least` are to be listed; a batch of merges is closed
+        after `batch` occurrences; `scratch`, further positions needed now. MemoryError if a batch cannot be
+        held, or the threshold would be above `most`.
         """
         listed = np.sort(counts[counts >= least])[::-1]
         noted = int(listed[:1].sum()) + batch
@@ -89,13 +95,21 @@ class Memory:
         threshold = least if fitting == listed.size else int(listed[fitting]) + 1
         if threshold > most:
             needed = self.fixed + _OCCURRENCE * noted + 4 * scratch
-            raise MemoryError(f"memory_limit: a round needs about {_megabytes(needed)}, the limit is {_megabytes(self.limit)}")
+            raise MemoryError(
+                f"memory_limit: a round needs about {_megabytes(needed)}, the limit is {_megabytes(self.limit)}"
+            )
         if threshold > least:
-            log.info("memory_limit: only pairs that occur %d times or more are indexed now, instead of %d", threshold, least)
+            log.info(
+                "memory_limit: only pairs that occur %d times or more are indexed now, instead of %d",
+                threshold,
+                least,
+            )
         return threshold, room
 
 
-def swept(limit: int, n_cells: int, n_segments: int, swept_cell: int, cell: int, n_tokens: int) -> tuple[int, int]:
+def swept(
+    limit: int, n_cells: int, n_segments: int, swept_cell: int, cell: int, n_tokens: int
+) -> tuple[int, int]:
     """How many cells a dense phase may leave to a loop of one shard, with cells of `cell` bytes, and below what its ids must be.
 
     MemoryError if the phase itself does not fit.

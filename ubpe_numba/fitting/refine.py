@@ -1,18 +1,20 @@
 """Vocabularies chosen for whole documents: by fewest tokens, or by the likelihood of a unigram model.
 
-For fewest tokens, candidates are all substrings that occur twice, as far as there is memory, and the merges of a fit of twice as
-many tokens; vocabulary_search.py chooses among them.
+For fewest tokens, candidates are all substrings that occur twice, as far as there is memory, and the merges
+of a fit of twice as many tokens; vocabulary_search.py chooses among them.
 
-For the likelihood more tokens than are wanted are searched, of which those leave that the likelihood misses least. Probabilities
-are estimated by rounds of EM (reweight.py). A token that leaves gives its occurrences to the tokens of the best path through its
-symbols without it (kernels/other_paths.py); the logarithm of the likelihood falls by
+For the likelihood more tokens than are wanted are searched, of which those leave that the likelihood misses
+least. Probabilities are estimated by rounds of EM (reweight.py). A token that leaves gives its occurrences to
+the tokens of the best path through its symbols without it (kernels/other_paths.py); the logarithm of the
+likelihood falls by
 
-    count * (log(count / total) - sum over that path of log((its count + count) / (total + count * (its length - 1))))
+    count * (log(count / total) - sum over that path of log((its count + count) / (total + count * (its length
+    - 1))))
 
-A quarter of the tokens that save least leaves, probabilities are estimated again, and so on until the size is reached. No more
-rounds of EM follow: they raise the likelihood of all segmentations together, of which the encoder takes the best only. Where many
-are nearly as good, as in DNA, they would lead to more tokens and more bits on documents not seen.
-Source: T. Kudo, "Subword regularization", 2018, as sentencepiece computes it.
+A quarter of the tokens that save least leaves, probabilities are estimated again, and so on until the size is
+reached. No more rounds of EM follow: they raise the likelihood of all segmentations together, of which the
+encoder takes the best only. Where many are nearly as good, as in DNA, they would lead to more tokens and more
+bits on documents not seen. Source: T. Kudo, "Subword regularization", 2018, as sentencepiece computes it.
 """
 
 from __future__ import annotations
@@ -74,16 +76,19 @@ def refined(
 ) -> Vocabulary:
     """The vocabulary of `n` learned tokens for a corpus, also given before it is cut and as alphabet ids of its segments.
 
-    `goal` as of `search_vocabulary`; `longest`: symbols of the longest token; `counted`: whether documents are
-    counts of words; `settings` of the fits that merges come from.
+    `goal` as of `search_vocabulary`; `longest`: symbols of the longest token; `counted`: whether documents
+    are counts of words; `settings` of the fits that merges come from.
     """
     deadline, n_alphabet, n_threads = Deadline(seconds), alphabet.size, settings.n_threads
-    least = 2 if segmenter.pretokenizer is None else 1  # words are short: those that occur once may fill what room is left
+    # words are short: those that occur once may fill what room is left
+    least = 2 if segmenter.pretokenizer is None else 1
     if segmenter.pretokenizer is None or counted:
         units = units_of(ids, corpus.document_of, corpus.weights, counted)
     else:  # equal segments are one, with how often they occur in which documents
         kind = uncut.given.kind
-        cut, of = segmenter.cut(segmenter.stretches(Documents(uncut.values, uncut.offsets, kind), "docs"), kind)
+        cut, of = segmenter.cut(
+            segmenter.stretches(Documents(uncut.values, uncut.offsets, kind), "docs"), kind
+        )
         document = of if uncut.document_of is None else uncut.document_of[of]
         units = units_of(alphabet.to_ids(cut), document, None if uncut.weights is None else uncut.weights[of])
     units, most = units.sample(most_edges // _EDGES_OF_A_SYMBOL), most_edges // 3
@@ -105,16 +110,21 @@ def refined(
         some = as_corpus(documents, sample_weight=units.weights if (units.weights != 1).any() else None)
         candidates = candidates.extended(merges_of(some, Alphabet.dense(n_alphabet), _MORE * wanted, None))
         tables = max(1, most // max(1, len(candidates)))
-        tokens = search_vocabulary(units, candidates, wanted, goal, least, tables, n_threads, deadline, progress)
+        tokens = search_vocabulary(
+            units, candidates, wanted, goal, least, tables, n_threads, deadline, progress
+        )
     else:
         tokens = Ragged.from_lists([])
     if objective == "likelihood" and segmenter.pretokenizer is not None:
         merges = merges_of(corpus, alphabet, _MORE_BY_LIKELIHOOD * n, progress)
-        tokens = Ragged.from_lists({token.tobytes(): token for token in [*tokens, *merges]}.values()).compact()
+        tokens = Ragged.from_lists(
+            {token.tobytes(): token for token in [*tokens, *merges]}.values()
+        ).compact()
     made = _with_counts(corpus, ids, tokens, n_alphabet, n_threads)
     if objective == "likelihood":
         return pruned(ids, corpus, made, n, n_threads, progress)
-    if goal[0] is False or not len(units.held) or deadline.is_over():  # then the merges of a fit may be better
+    # then the merges of a fit may be better
+    if goal[0] is False or not len(units.held) or deadline.is_over():
         merges = merges_of(corpus, alphabet, n, None)
         other = _with_counts(corpus, ids, merges, n_alphabet, n_threads)
         assert made.occurrences is not None
@@ -129,7 +139,9 @@ def refined(
     return made.with_statistics(occurrences=usage_in(shortest, corpus, len(made), n_threads).counts)
 
 
-def _with_counts(corpus: Corpus, ids: Ragged, tokens: Ragged, n_alphabet: int, n_threads: int | None) -> Vocabulary:
+def _with_counts(
+    corpus: Corpus, ids: Ragged, tokens: Ragged, n_alphabet: int, n_threads: int | None
+) -> Vocabulary:
     """The vocabulary with counts, document frequencies and idf in the paths of fewest tokens."""
     plain = Vocabulary.from_sequences(n_alphabet, tokens.values, tokens.lengths)
     usage = usage_in(PathEncoder(plain).encode(ids, "shortest", n_threads), corpus, len(plain), n_threads)
@@ -147,7 +159,8 @@ def _with_counts(corpus: Corpus, ids: Ragged, tokens: Ragged, n_alphabet: int, n
     )
 
 
-# ------------------------------------------------------------------------------------------------- by the likelihood
+# ------------------------------------------------------------------------------------------------- by the
+# likelihood
 
 
 def likelihood_losses(encoder: PathEncoder, counts: np.ndarray) -> np.ndarray:
@@ -180,11 +193,13 @@ def likelihood_losses(encoder: PathEncoder, counts: np.ndarray) -> np.ndarray:
     return losses
 
 
-def pruned(ids: Ragged, corpus: Corpus, vocabulary: Vocabulary, n: int, n_threads: int | None, progress: Progress) -> Vocabulary:
+def pruned(
+    ids: Ragged, corpus: Corpus, vocabulary: Vocabulary, n: int, n_threads: int | None, progress: Progress
+) -> Vocabulary:
     """The vocabulary of the `n` learned tokens that the likelihood of documents would miss most, with probabilities.
 
-    `vocabulary` has more tokens, with occurrences; `ids` are the segments of the corpus. The result is flat, with occurrences in
-    the likeliest paths.
+    `vocabulary` has more tokens, with occurrences; `ids` are the segments of the corpus. The result is flat,
+    with occurrences in the likeliest paths.
     """
     assert vocabulary.occurrences is not None
     counts = vocabulary.occurrences.astype(np.float64)
@@ -207,7 +222,8 @@ def pruned(ids: Ragged, corpus: Corpus, vocabulary: Vocabulary, n: int, n_thread
     return likeliest(ids, corpus, vocabulary, counts, 0, n_threads, progress)
 
 
-# ----------------------------------------------------------------------------------------------------------- arguments
+# -----------------------------------------------------------------------------------------------------------
+# arguments
 
 
 def goal_of(robust: Any, min_count: Any) -> tuple[bool | None, int | None]:
@@ -229,5 +245,7 @@ def edges_of(memory_limit: Any) -> int:
         return _EDGES
     limit = positive(memory_limit, "memory_limit")
     if limit < 2 * _TABLES:
-        raise MemoryError(f"memory_limit: refining takes at least {2 * _TABLES / 1e6:.0f} MB, the limit is {limit / 1e6:.0f} MB")
+        raise MemoryError(
+            f"memory_limit: refining takes at least {2 * _TABLES / 1e6:.0f} MB, the limit is {limit / 1e6:.0f} MB"
+        )
     return min(2**31 - 1, (limit - _TABLES) // _EDGE)

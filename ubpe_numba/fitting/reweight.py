@@ -1,9 +1,10 @@
 """Weights of tokens from the documents' own encodings: idf as the encoder uses tokens, and probabilities by EM.
 
-A fit knows how often a pair occurred when it was merged. Later merges take most of these occurrences away, and a search for the
-best path goes other ways still. Here documents are encoded, and what is counted is what the encoder does. Probabilities then take
-part in rounds of expectation and maximisation: a token's probability becomes its share of the tokens that are expected over all
-segmentations (coding/lattice.py). The likelihood of the documents rises in every round.
+A fit knows how often a pair occurred when it was merged. Later merges take most of these occurrences away,
+and a search for the best path goes other ways still. Here documents are encoded, and what is counted is what
+the encoder does. Probabilities then take part in rounds of expectation and maximisation: a token's
+probability becomes its share of the tokens that are expected over all segmentations (coding/lattice.py). The
+likelihood of the documents rises in every round.
 
 Source: T. Kudo, "Subword regularization", 2018.
 """
@@ -25,7 +26,8 @@ from ubpe_numba.vocabulary.frames import Frames
 from ubpe_numba.vocabulary.vocabulary import Vocabulary, idf
 from ubpe_numba.vocabulary.weights import token_counts
 
-#: What counts are at least: a token that is not expected anywhere could never come back, and a symbol has to stay possible.
+#: What counts are at least: a token that is not expected anywhere could never come back, and a symbol has to
+#: stay possible.
 LEAST = 2.0**-10
 
 
@@ -61,12 +63,15 @@ def likeliest(
 ) -> Vocabulary:
     """The vocabulary with probabilities after `n_rounds` of EM, and the occurrences of its tokens in the likeliest paths.
 
-    ids: the segments of the corpus, whose weights and documents count, as alphabet ids; counts: of the V tokens, to begin with;
-    objective: of the paths that occurrences are counted in, ``"additive"`` or ``"sentencepiece"``, which differ in ties; frame:
-    symbols of a frame, 0 without frames.
+    ids: the segments of the corpus, whose weights and documents count, as alphabet ids; counts: of the V
+    tokens, to begin with; objective: of the paths that occurrences are counted in, ``"additive"`` or
+    ``"sentencepiece"``, which differ in ties; frame: symbols of a frame, 0 without frames.
     """
     frames = Frames.over(vocabulary, frame) if frame else None
-    encoder, of = PathEncoder(vocabulary, None, frames), np.arange(len(vocabulary)) if frames is None else frames.of
+    encoder, of = (
+        PathEncoder(vocabulary, None, frames),
+        np.arange(len(vocabulary)) if frames is None else frames.of,
+    )
     given = ids if frames is None else frames.marked(ids)
     p = probabilities(counts)
     for _ in progress.rounds(range(n_rounds), "expectation, maximisation"):
@@ -90,15 +95,17 @@ def by_own_idf(
 ) -> Vocabulary:
     """The vocabulary with the idf that its tokens have in the documents' own encodings, and with their occurrences.
 
-    `encode` encodes `ids` with the weights of a vocabulary; other arguments as for `likeliest`. Weights decide the encoding,
-    which decides the weights, so rounds are repeated until nothing changes, or `n_rounds` are done; then occurrences are counted
-    with the last weights.
+    `encode` encodes `ids` with the weights of a vocabulary; other arguments as for `likeliest`. Weights
+    decide the encoding, which decides the weights, so rounds are repeated until nothing changes, or
+    `n_rounds` are done; then occurrences are counted with the last weights.
     """
     n = vocabulary.n_alphabet
     usage = usage_in(encode(vocabulary), corpus, len(vocabulary), n_threads)
     for _ in progress.rounds(range(n_rounds), "reweight"):
         weights = np.concatenate([np.zeros(n), idf(corpus.n_documents, usage.document_frequencies[n:])])
-        if np.array_equal(weights, vocabulary.weights) and np.array_equal(usage.counts, token_counts(vocabulary)):
+        if np.array_equal(weights, vocabulary.weights) and np.array_equal(
+            usage.counts, token_counts(vocabulary)
+        ):
             break
         vocabulary = vocabulary.with_statistics(weights=weights, occurrences=usage.counts)
         usage = usage_in(encode(vocabulary), corpus, len(vocabulary), n_threads)

@@ -1,8 +1,9 @@
 """Runs of symbols that come again and again, such as N in the gaps of a genome: tokens of 2, 4, 8 ... of them, and no others.
 
-These are the first merges of a fit, (N, N) -> N2, (N2, N2) -> N4 ..., as many as the longest run needs. What they count follows
-from the lengths of runs. The other merges are learned on what is between runs, so none of their tokens holds such a symbol, and
-merging by rank writes a run of n as n in binary, the largest token first: 1,000,000 as 7 tokens.
+These are the first merges of a fit, (N, N) -> N2, (N2, N2) -> N4 ..., as many as the longest run needs. What
+they count follows from the lengths of runs. The other merges are learned on what is between runs, so none of
+their tokens holds such a symbol, and merging by rank writes a run of n as n in binary, the largest token
+first: 1,000,000 as 7 tokens.
 """
 
 from __future__ import annotations
@@ -34,20 +35,28 @@ def run_ids(runs: str | bytes | list[int], alphabet: Alphabet, mirror: np.ndarra
     symbols = [*map(ord, runs)] if isinstance(runs, str) else [*runs]
     kind = {str: "str", bytes: "bytes"}.get(type(runs), "int")
     if alphabet.names is not None or kind != alphabet.kind or {*map(type, symbols)} - {int}:
-        raise TypeError(f"runs: expected symbols of the documents, integers, characters or bytes, got {runs!r}")
+        raise TypeError(
+            f"runs: expected symbols of the documents, integers, characters or bytes, got {runs!r}"
+        )
     ids = alphabet.lookup(np.array(symbols, np.int64))
     if (bad := np.flatnonzero((ids < 0) | (mirror is not None and mirror[ids] != ids))).size:
-        raise ValueError(f"runs: the symbol {runs[bad[0]]!r} is not in the alphabet of {alphabet.size} symbols, or is mirrored")
+        raise ValueError(
+            f"runs: the symbol {runs[bad[0]]!r} is not in the alphabet of {alphabet.size} symbols, or is mirrored"
+        )
     return np.unique(ids)
 
 
 def learn_with_runs(
-    corpus: Corpus, alphabet: Alphabet, settings: Settings, progress: Progress | None, symbols_of_runs: str | bytes | list[int]
+    corpus: Corpus,
+    alphabet: Alphabet,
+    settings: Settings,
+    progress: Progress | None,
+    symbols_of_runs: str | bytes | list[int],
 ) -> tuple[Vocabulary, History]:
     """Learn a vocabulary and its history as `learn` does, with tokens of runs of these symbols first.
 
-    None is longer than `settings.longest`. Raises as `run_ids`; ValueError if `settings.n_tokens` has no room for these,
-    UnknownSymbolError for a symbol outside the alphabet.
+    None is longer than `settings.longest`. Raises as `run_ids`; ValueError if `settings.n_tokens` has no room
+    for these, UnknownSymbolError for a symbol outside the alphabet.
     """
     runs = run_ids(symbols_of_runs, alphabet, settings.mirror)
     (values, offsets), size = ids_of_segments(corpus, alphabet), alphabet.size
@@ -55,10 +64,15 @@ def learn_with_runs(
     edge[1:-1] = values[1:] != values[:-1]
     edge[offsets] = True
     begins = np.flatnonzero(in_run & edge[:-1])
-    segment, sizes = np.searchsorted(offsets, begins, "right") - 1, np.flatnonzero(in_run & edge[1:]) + 1 - begins
+    segment, sizes = (
+        np.searchsorted(offsets, begins, "right") - 1,
+        np.flatnonzero(in_run & edge[1:]) + 1 - begins,
+    )
     times = 1 if settings.mirror is None else 2  # documents count together with their mirrors
     weights = np.full(sizes.size, times) if corpus.weights is None else times * corpus.weights[segment]
-    document_of = np.arange(offsets.size - 1, dtype=np.int32) if corpus.document_of is None else corpus.document_of
+    document_of = (
+        np.arange(offsets.size - 1, dtype=np.int32) if corpus.document_of is None else corpus.document_of
+    )
     rows: list[Any] = []  # left, right, count, documents, replaced, length
     for token in runs.tolist():
         mine = np.flatnonzero(values[begins] == token)
@@ -69,7 +83,14 @@ def learn_with_runs(
                 break
             _, at = np.unique(document[mine], return_index=True)
             rows.append(
-                (token, token, ((n - 1) * weight)[mine].sum(), weight[mine][at].sum(), ((n >> 1) * weight).sum(), 2 << level)
+                (
+                    token,
+                    token,
+                    ((n - 1) * weight)[mine].sum(),
+                    weight[mine][at].sum(),
+                    ((n >> 1) * weight).sum(),
+                    2 << level,
+                )
             )
             token, n = size + len(rows) - 1, n >> 1
     if settings.n_tokens < size + (k := len(rows)):

@@ -22,22 +22,29 @@ class Substrings:
     A unit of n symbols has n + 1 nodes: one before every symbol, and one at the end. Node p of unit u is
     ``offsets[u] + u + p`` of all. Symbols are edges too, of length 1, which are in no list.
 
-    `values` int32[n] and `offsets` int64[d + 1], from 0 to n, are the units (documents, or distinct words) as alphabet ids;
-    `weights` int64[d]: how often each occurs. There are fewer than 2**31 nodes. A candidate has at most `longest` symbols (None:
-    as many as any frequent one) and occurs at least `min_count` times, occurrences that overlap counted. Before there would be
-    more than `most_edges`, or than `most` candidates, both below 2**31, they end with the length before. `nodes` (int64[d + 1]):
-    where the nodes of each unit begin; `starts` (int64[N + 1]): the edges of node v are ``starts[v] : starts[v + 1]``; `lengths`,
-    `tokens` (int32[E]): the symbols of each edge, and its candidate; `first` (int64[T]); `length` (int32[T]): candidate t is
-    ``values[first[t] : first[t] + length[t]]``, its first occurrence. The shorter ones are numbered first, those of one length in
-    the order of their first occurrences, and so are the edges of a node; `counts` (int64[T]): how often each occurs, by weight;
-    occurrences that overlap count; `longest`: symbols of the longest candidate that was looked for.
+    `values` int32[n] and `offsets` int64[d + 1], from 0 to n, are the units (documents, or distinct words) as
+    alphabet ids; `weights` int64[d]: how often each occurs. There are fewer than 2**31 nodes. A candidate has
+    at most `longest` symbols (None: as many as any frequent one) and occurs at least `min_count` times,
+    occurrences that overlap counted. Before there would be more than `most_edges`, or than `most` candidates,
+    both below 2**31, they end with the length before. `nodes` (int64[d + 1]): where the nodes of each unit
+    begin; `starts` (int64[N + 1]): the edges of node v are ``starts[v] : starts[v + 1]``; `lengths`, `tokens`
+    (int32[E]): the symbols of each edge, and its candidate; `first` (int64[T]); `length` (int32[T]):
+    candidate t is ``values[first[t] : first[t] + length[t]]``, its first occurrence. The shorter ones are
+    numbered first, those of one length in the order of their first occurrences, and so are the edges of a
+    node; `counts` (int64[T]): how often each occurs, by weight; occurrences that overlap count; `longest`:
+    symbols of the longest candidate that was looked for.
     """
 
     def __init__(
         self, values: np.ndarray, offsets: np.ndarray, weights: np.ndarray, n_alphabet: int, longest: int | None, min_count: int,
         most_edges: int, most: int = 2**31 - 1,
     ) -> None:  # fmt: skip
-        self.values, self.offsets, self.weights, self.n_alphabet = writable(values), offsets, weights, n_alphabet
+        self.values, self.offsets, self.weights, self.n_alphabet = (
+            writable(values),
+            offsets,
+            weights,
+            n_alphabet,
+        )
         self.nodes = offsets + np.arange(offsets.size)
         unit = np.repeat(np.arange(weights.size), np.diff(self.nodes))
         of_node = weights[unit]
@@ -64,7 +71,8 @@ class Substrings:
             n_edges, n_tokens = n_edges + nodes.size, n_tokens + counts.size
         self.first, self.length, self.counts = (np.concatenate(parts) for parts in (first, length, counted))
         del nodes, numbers, of_node, unit, last
-        # edges of all lengths are sorted by node; `levels` is emptied on the way, so that its memory is free again
+        # edges of all lengths are sorted by node; `levels` is emptied on the way, so that its memory is free
+        # again
         per_node = np.zeros(int(self.nodes[-1]), np.int64)
         for i in range(len(levels)):  # no name keeps an array alive
             per_node[levels[i][0]] += 1
@@ -100,11 +108,19 @@ class Substrings:
         kernels.find_tokens(self.values, self.offsets, edges, states, of_token, True, found, nothing, nothing)
         starts = offsets_of(found + np.diff(self.starts))
         if starts[-1] > most_edges:
-            raise MemoryError(f"memory_limit: tokens have {starts[-1]} places in the documents, there is room for {most_edges}")
-        lengths, number, cursors = np.empty(starts[-1], np.int32), np.empty(starts[-1], np.int32), starts[:-1].copy()
+            raise MemoryError(
+                f"memory_limit: tokens have {starts[-1]} places in the documents, there is room for {most_edges}"
+            )
+        lengths, number, cursors = (
+            np.empty(starts[-1], np.int32),
+            np.empty(starts[-1], np.int32),
+            starts[:-1].copy(),
+        )
         kernels.copy_edges(self.starts, self.lengths, self.tokens, cursors, lengths, number)
         new = places_of(cursors, found)  # the edges that follow
-        kernels.find_tokens(self.values, self.offsets, edges, states, of_token, False, cursors, lengths, number)
+        kernels.find_tokens(
+            self.values, self.offsets, edges, states, of_token, False, cursors, lengths, number
+        )
         nodes, of = np.repeat(np.arange(found.size), found), number[new]
         first, length = np.full(len(longer), -1, np.int64), np.zeros(len(longer), np.int32)
         first[of[::-1]] = nodes[::-1]
@@ -114,7 +130,10 @@ class Substrings:
         first -= np.searchsorted(self.nodes, first, side="right") - 1
         other = copy.copy(self)
         other.starts, other.lengths, other.tokens = starts, lengths, number
-        other.first, other.length = np.append(self.first, first[occurs]), np.append(self.length, length[occurs])
+        other.first, other.length = (
+            np.append(self.first, first[occurs]),
+            np.append(self.length, length[occurs]),
+        )
         other.counts = other.counted(self.weights)
         return other
 

@@ -1,18 +1,21 @@
 """The text of a fit: divided into shards, loaded, its pairs counted and listed, merges made in it; a thread has a shard each.
 
-The loop of a fit (fit.py) sees a `Text`: `LocalText` here, or shards on other machines (distributed/remote_text.py). The text
-is held once, in cells of 4 bytes, or of 2 where it is large and ids are few, plus the positions of the frequent pairs. Cells,
-arena and slices are shown in `kernels/text_cells.py`.
+The loop of a fit (fit.py) sees a `Text`: `LocalText` here, or shards on other machines
+(distributed/remote_text.py). The text is held once, in cells of 4 bytes, or of 2 where it is large and ids
+are few, plus the positions of the frequent pairs. Cells, arena and slices are shown in
+`kernels/text_cells.py`.
 
-Shards hold consecutive documents and as many symbols each. A document that is too long for that, one giant document above all, is
-cut in its middle; the pair of tokens across such a cut is worked out in `kernels/borders.py`.
+Shards hold consecutive documents and as many symbols each. A document that is too long for that, one giant
+document above all, is cut in its middle; the pair of tokens across such a cut is worked out in
+`kernels/borders.py`.
 
     documents   |-- 5 --|- 2 -|------------ 13 ------------|      20 symbols for two threads
     shards      |-- 5 --|- 2 -|-- 3 --|--------- 10 -------|      the second begins inside the third document
 
-When an epoch begins the text is compact, one cell a token. Its pairs are counted and listed in one of two ways: of up to
-`DENSE` tokens in a table of all pairs (`count_dense`, `list_dense`), of more tokens by sorting (`sort_pairs`,
-`count_sorted`, `list_sorted`, `give_slots`). Shards count for themselves; the pairs across borders are in none, and are added:
+When an epoch begins the text is compact, one cell a token. Its pairs are counted and listed in one of two
+ways: of up to `DENSE` tokens in a table of all pairs (`count_dense`, `list_dense`), of more tokens by sorting
+(`sort_pairs`, `count_sorted`, `list_sorted`, `give_slots`). Shards count for themselves; the pairs across
+borders are in none, and are added:
 
     shard 0          shard 1                                   counts of (1, 2)
     ... 1 2 -1       -1 1 2 ... 1 -1   |   -1 2 3 ...          shards: 2, across: 1 (1 | 2), in all 3
@@ -39,7 +42,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-ROOM = 64  # cells at the end of each of several shards, for tokens that it takes over; a compacted text leaves more
+# cells at the end of each of several shards, for tokens that it takes over; a compacted text leaves more
+ROOM = 64
 BUDGET = 4_000_000  # occurrences between two looks at the clock and at Ctrl-C: ~100 ms
 _WINDOW = 0.2  # seconds after which a fit looks whether the machine is busy
 _UNDISTURBED = 0.9  # of a processor that the thread of the rounds has otherwise
@@ -75,12 +79,15 @@ class Text(Protocol):
     def count_sorted(self, threshold: int, floor: int) -> tuple[np.ndarray, np.ndarray, int]:
         """The pairs that may reach the threshold, by left token, and their counts, int64.
 
-        Of several shards counts are upper bounds, as a shard does not list what is rare in it. Third an upper bound of how many
-        other pairs reach `floor`: 0 only if there are none.
+        Of several shards counts are upper bounds, as a shard does not list what is rare in it. Third an upper
+        bound of how many other pairs reach `floor`: 0 only if there are none.
         """
 
     def list_sorted(self, pairs: np.ndarray) -> np.ndarray:
-        """List where `pairs`, by left token, occur; their counts by weight, int64. `give_slots` comes next."""
+        """List where `pairs`, by left token, occur; their counts by weight, int64.
+
+        `give_slots` comes next.
+        """
 
     def give_slots(self, slots: np.ndarray) -> None:
         """Enter the pairs that were listed last at their slots, int32; those with slot -1 are left out."""
@@ -138,7 +145,13 @@ def cut(offsets: np.ndarray, n_shards: int, near: int | None = None) -> Cut:
 
 
 def allocate_shards(
-    n_cells: np.ndarray, n_separators: np.ndarray, positions: float, tokens: int, slots: int, merges: int, cell: type = np.int32
+    n_cells: np.ndarray,
+    n_separators: np.ndarray,
+    positions: float,
+    tokens: int,
+    slots: int,
+    merges: int,
+    cell: type = np.int32,
 ) -> s.Shards:
     """The arrays of shards of so many cells and separators, int64[K] each, with `positions` in the arena a cell."""
     i32, i64 = np.int32, np.int64
@@ -167,7 +180,9 @@ def allocate_shards(
     )
 
 
-def _with_arrays_of_text(shards: s.Shards, n_cells: np.ndarray, n_separators: np.ndarray, positions: float) -> s.Shards:
+def _with_arrays_of_text(
+    shards: s.Shards, n_cells: np.ndarray, n_separators: np.ndarray, positions: float
+) -> s.Shards:
     """With new arrays where the length depends on that of the text; `np.empty`, as memory that is never touched is never used."""
     base = np.zeros(n_cells.size + 1, s.BASE)
     sizes = {
@@ -179,9 +194,17 @@ def _with_arrays_of_text(shards: s.Shards, n_cells: np.ndarray, n_separators: np
     for name, of_shards in sizes.items():
         base[name][1:] = np.cumsum(of_shards)
     cells, _, blocks, arena = base[-1].tolist()
-    lengths = {"cells": cells, "segment_of_block": blocks, "arena": arena, "neighbours": cells, "delta": 2 * cells}
+    lengths = {
+        "cells": cells,
+        "segment_of_block": blocks,
+        "arena": arena,
+        "neighbours": cells,
+        "delta": 2 * cells,
+    }
     lengths["dealt"] = 2 * cells * (n_cells.size > 1)
-    return shards._replace(base=base, **{name: np.empty(n, getattr(shards, name).dtype) for name, n in lengths.items()})
+    return shards._replace(
+        base=base, **{name: np.empty(n, getattr(shards, name).dtype) for name, n in lengths.items()}
+    )
 
 
 def extended(arrays: Any, names: tuple[str, ...], need: int, factor: int = 1) -> dict[str, np.ndarray]:
@@ -198,14 +221,16 @@ def extended(arrays: Any, names: tuple[str, ...], need: int, factor: int = 1) ->
 class _Sorted(NamedTuple):
     """The pairs of a text of K shards by left token, to be counted and listed; V tokens.
 
-    With little memory only those of a range of left tokens are sorted at a time, and again whenever they are needed.
+    With little memory only those of a range of left tokens are sorted at a time, and again whenever they are
+    needed.
     """
 
     ranges: list[tuple[int, int]]  # of left tokens
     starts: list[np.ndarray]  # int32, of each shard: cells where a pair begins
     ends: list[np.ndarray]  # int64[V + 1], of each shard: where the bucket of a left token ends
     rooms: list[int]  # where the lists of each shard begin in the two arrays below, and where the last ends
-    pairs: np.ndarray  # int64: room for all of the pairs of all shards and K more, touched only as far as it is used
+    # int64: room for all of the pairs of all shards and K more, touched only as far as it is used
+    pairs: np.ndarray
     counts: np.ndarray  # int64
     across: tuple[np.ndarray, np.ndarray]  # int64: the pairs across borders, and their weights
 
@@ -213,12 +238,13 @@ class _Sorted(NamedTuple):
 class LocalText:
     """Shards of a fit in this process: all of them (`whole`), or those of a host.
 
-    A host's shards take tokens over from other hosts. weighted: occurrences have weights, or segments are not documents; room: of
-    tokens, slots and merges of a round, of which `grow` makes more of the first two; threads: to work on shards; cell: int32, or
-    int16 for ids below `s.NARROW`; memory: of a single shard, whose pairs are then sorted within the arena.
-    UnknownSymbolError for a symbol outside the alphabet. The attribute `weighted` is None without weights, `borders` of a single
-    shard or of a host; `symbol_counts` are at first only of the last symbols of segments, where the first dense table of pairs
-    adds the others (of hosts, the driver does).
+    A host's shards take tokens over from other hosts. weighted: occurrences have weights, or segments are not
+    documents; room: of tokens, slots and merges of a round, of which `grow` makes more of the first two;
+    threads: to work on shards; cell: int32, or int16 for ids below `s.NARROW`; memory: of a single shard,
+    whose pairs are then sorted within the arena. UnknownSymbolError for a symbol outside the alphabet. The
+    attribute `weighted` is None without weights, `borders` of a single shard or of a host; `symbol_counts`
+    are at first only of the last symbols of segments, where the first dense table of pairs adds the others
+    (of hosts, the driver does).
     """
 
     def __init__(
@@ -237,14 +263,22 @@ class LocalText:
         self.shards = allocate_shards(n_cells, n_separators, _POSITIONS, tokens, slots, merges, cell)
         self.weighted: Weighted | None = None
         if weighted:
-            self.weighted = allocate_weighted(self.shards.base, segments, *given, offsets.size - 1, tokens, merges)
-        self._counted = alphabet.size > (s.DENSE if memory is None else memory.dense) or corpus.given.kind == "marks"
+            self.weighted = allocate_weighted(
+                self.shards.base, segments, *given, offsets.size - 1, tokens, merges
+            )
+        self._counted = (
+            alphabet.size > (s.DENSE if memory is None else memory.dense) or corpus.given.kind == "marks"
+        )
         counts = self.each(lambda k: self._load(k, corpus, alphabet, place, segments[k]))
         self.symbol_counts: np.ndarray = np.sum(counts, axis=0)
         self._counted |= not whole  # of a host the driver adds the others
-        self.borders = allocate_borders(place.segment, place.inside, *given, merges) if whole and self.k > 1 else None
+        self.borders = (
+            allocate_borders(place.segment, place.inside, *given, merges) if whole and self.k > 1 else None
+        )
 
-    def _load(self, k: int, corpus: Corpus, alphabet: Alphabet, place: Cut, segments: tuple[int, int]) -> np.ndarray:
+    def _load(
+        self, k: int, corpus: Corpus, alphabet: Alphabet, place: Cut, segments: tuple[int, int]
+    ) -> np.ndarray:
         """Write a part of the corpus into its cells chunk by chunk, so that ids are never held twice; returns their counts."""
         begin, end = place.at[k : k + 2].tolist()
         shard = self._shard(k)
@@ -260,9 +294,14 @@ class LocalText:
                 counts += np.bincount(known, minlength=counts.size - s.FRAME)[-s.FRAME :]
             else:
                 stop = first + ids.size
-                a, b = np.searchsorted(corpus.offsets, first, "right") - 1, np.searchsorted(corpus.offsets, stop)
+                a, b = (
+                    np.searchsorted(corpus.offsets, first, "right") - 1,
+                    np.searchsorted(corpus.offsets, stop),
+                )
                 lengths = np.diff(np.clip(corpus.offsets[a : b + 1], first, stop))
-                counts += _weighed(known, np.repeat(corpus.weights[a:b], lengths), counts.size - s.FRAME)[-s.FRAME :]
+                counts += _weighed(known, np.repeat(corpus.weights[a:b], lengths), counts.size - s.FRAME)[
+                    -s.FRAME :
+                ]
         s.lay_out(offsets, shard)
         if not self._counted:
             lasts = shard.cells[shard.separators[1:] - 1]
@@ -278,7 +317,8 @@ class LocalText:
         if not self._counted:
             self.count_dense(self.symbol_counts.size)
 
-    # ---------------------------------------------------------------------------------------------- counting and listing pairs
+    # ---------------------------------------------------------------------------------------------- counting
+    # and listing pairs
 
     def count_dense(self, n_tokens: int) -> np.ndarray:
         """See `Text`."""
@@ -323,7 +363,9 @@ class LocalText:
         def one(k: int) -> None:
             shard = self._shard(k)
             cells = self._cells(k)
-            shard.state["arena_top"] = s.index_dense(cells, shard.arena, shard.slices, n_tokens, counts[k], slot_of)
+            shard.state["arena_top"] = s.index_dense(
+                cells, shard.arena, shard.slices, n_tokens, counts[k], slot_of
+            )
 
         self.each(one)
 
@@ -349,7 +391,9 @@ class LocalText:
             sizes = [self._cells(0).size]
         rooms = np.cumsum([0, *sizes]).tolist()
         pairs, counts = np.empty(rooms[-1] + self.k, np.int64), np.empty(rooms[-1] + self.k, np.int64)
-        self._sorted = _Sorted(ranges, starts, ends, rooms, pairs, counts, sorted_across(self.shards, self.borders))
+        self._sorted = _Sorted(
+            ranges, starts, ends, rooms, pairs, counts, sorted_across(self.shards, self.borders)
+        )
         return int(rooms[-1])
 
     def _sorted_ranges(self, k: int) -> Iterator[tuple[int, int]]:
@@ -363,7 +407,8 @@ class LocalText:
     def count_sorted(self, threshold: int, floor: int) -> tuple[np.ndarray, np.ndarray, int]:
         """See `Text`."""
         found = self._sorted
-        least = max(1, -(-threshold // self.k))  # a pair that reaches the threshold reaches this in one shard at least
+        # a pair that reaches the threshold reaches this in one shard at least
+        least = max(1, -(-threshold // self.k))
 
         def one(k: int) -> tuple[int, int]:
             shard = self._shard(k)
@@ -373,7 +418,9 @@ class LocalText:
             begin, end = found.rooms[k : k + 2]
             at, below = begin, 0
             for _ in self._sorted_ranges(k):
-                n, rare = s.count_sorted(*cells, *weights, *starts, least, floor, found.pairs[at:end], found.counts[at:end])  # type: ignore[call-arg]
+                n, rare = s.count_sorted(
+                    *cells, *weights, *starts, least, floor, found.pairs[at:end], found.counts[at:end]
+                )  # type: ignore[call-arg]
                 at, below = at + int(n), below + int(rare)
             return at - begin, below
 
@@ -427,17 +474,21 @@ class LocalText:
 
         self.each(one)
 
-    # ---------------------------------------------------------------------------------------------- the arrays
+    # ---------------------------------------------------------------------------------------------- the
+    # arrays
 
     def rounds(self, driver: Driver, task: Task, ties: int | None, control: np.ndarray, threads: int) -> int:
         """See `Text`: in one kernel, on the arrays of the driver and the text alike.
 
-        This thread works or looks, and hardly sleeps: if it gets less of a processor than that, the machine is busy, and threads
-        would wait for one that waits for a processor. Then half of the threads go on, and all once it has been calm for a while.
+        This thread works or looks, and hardly sleeps: if it gets less of a processor than that, the machine
+        is busy, and threads would wait for one that waits for a processor. Then half of the threads go on,
+        and all once it has been calm for a while.
         """
         is_loaded = driver.state["visited"][0] > 0  # the kernel is, which another thread does
         passed, worked = time.perf_counter(), time.thread_time()
-        reason = run_rounds((driver, task, self.shards, self.weighted, self.borders), ties, control, self.at_once)
+        reason = run_rounds(
+            (driver, task, self.shards, self.weighted, self.borders), ties, control, self.at_once
+        )
         if is_loaded:
             self.passed += time.perf_counter() - passed
             self.worked += time.thread_time() - worked
@@ -462,7 +513,9 @@ class LocalText:
         if shrink and capacity > _LARGE and _SHORT * self.shards.state["n_cells"].sum() < capacity:
             old = self.shards
             n_cells = old.state["n_cells"]
-            self.shards = _with_arrays_of_text(old, n_cells + self.spare, np.diff(old.base["separators"]), _POSITIONS)
+            self.shards = _with_arrays_of_text(
+                old, n_cells + self.spare, np.diff(old.base["separators"]), _POSITIONS
+            )
             for k, begin in enumerate(old.base["cells"][:-1].tolist()):
                 cells = self._cells(k)
                 cells[:] = old.cells[begin : begin + cells.size]
@@ -488,7 +541,9 @@ class LocalText:
         """`function(k)` of every shard, on the threads; here where a thread of its own would not even help Ctrl-C."""
         if self.k == 1 and self.n_symbols < thread_pool.LONG:
             return [function(0)]
-        return thread_pool.run(lambda k, _: function(k), [(k, k + 1) for k in range(self.k)], self.threads, self.n_symbols)
+        return thread_pool.run(
+            lambda k, _: function(k), [(k, k + 1) for k in range(self.k)], self.threads, self.n_symbols
+        )
 
     def _shard(self, k: int) -> s.Shard:
         """Shard k as `shard_of` has it in kernels: rows and slices of the same arrays."""
@@ -548,7 +603,10 @@ def _weighed(ids: np.ndarray, weights: np.ndarray, size: int) -> np.ndarray:
 
 
 def run_rounds(
-    shared: tuple[Driver, Task, s.Shards, Weighted | None, Borders | None], ties: int | None, control: np.ndarray, threads: int
+    shared: tuple[Driver, Task, s.Shards, Weighted | None, Borders | None],
+    ties: int | None,
+    control: np.ndarray,
+    threads: int,
 ) -> int:
     """Rounds in this thread, with the help of `threads` - 1 others, until the kernel returns; its reason (`rounds.DONE` ...)."""
     control[:] = 0
@@ -586,10 +644,18 @@ def add_across(counts: np.ndarray, pairs: np.ndarray, across: tuple[np.ndarray, 
 
 
 def add_up(
-    pairs: np.ndarray, counts: np.ndarray, begins: np.ndarray, ends: np.ndarray, least: int, threshold: int, n_tokens: int
+    pairs: np.ndarray,
+    counts: np.ndarray,
+    begins: np.ndarray,
+    ends: np.ndarray,
+    least: int,
+    threshold: int,
+    n_tokens: int,
 ) -> tuple[np.ndarray, np.ndarray]:
     """The pairs of lists that may reach the threshold together, and upper bounds of their counts; see `s.add_up`."""
     most = int((ends - begins).sum())
     found, bounds = np.empty(most, np.int64), np.empty(most, np.int64)
-    n = s.add_up(pairs, counts, begins, ends, least, threshold, np.zeros((3, n_tokens), np.int64), found, bounds)
+    n = s.add_up(
+        pairs, counts, begins, ends, least, threshold, np.zeros((3, n_tokens), np.int64), found, bounds
+    )
     return found[:n], bounds[:n]

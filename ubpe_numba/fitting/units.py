@@ -14,7 +14,8 @@ from ubpe_numba.runtime.arrays import writable
 _PARTS = 64  # into which documents are divided where there are few
 _SHORTEST = 4096  # symbols of a part of a document
 _EVERY = 8  # of so many parts one is held out, and the next another time
-_GOLDEN = 2654435769  # times a number, modulo 2**32: evenly spread, of every eighth number too, whatever share is taken
+# times a number, modulo 2**32: evenly spread, of every eighth number too, whatever share is taken
+_GOLDEN = 2654435769
 _FEWEST = 1000  # symbols that are held out, or that time is left out
 
 log = logging.getLogger("ubpe_numba")
@@ -23,10 +24,10 @@ log = logging.getLogger("ubpe_numba")
 class Units(NamedTuple):
     """Sequences of symbols, each of which occurs a number of times.
 
-    `documents`: d sequences of alphabet ids; `weights` (int64[d]): how often each occurs; `most` (int64[d]): how often each
-    occurs in the document that holds it most often, by weight; `held` (int64[k, d]): how many of these occurrences are held out
-    each time; none where there is too little for that; `most_seen` (int64[k, d]): as `most`, of the documents that are not held
-    out then.
+    `documents`: d sequences of alphabet ids; `weights` (int64[d]): how often each occurs; `most` (int64[d]):
+    how often each occurs in the document that holds it most often, by weight; `held` (int64[k, d]): how many
+    of these occurrences are held out each time; none where there is too little for that; `most_seen`
+    (int64[k, d]): as `most`, of the documents that are not held out then.
     """
 
     documents: Ragged
@@ -48,15 +49,20 @@ class Units(NamedTuple):
         stays[some[(some * _GOLDEN) % 2**32 < share]] = True
         stay = np.flatnonzero(stays) if stays.any() else order[:1]
         log.info("refine: looks at %d of %d sequences, within its limit of memory", stay.size, lengths.size)
-        return _enough(Units(self.documents.take(stay).compact(), *(values[..., stay] for values in self[1:])))
+        return _enough(
+            Units(self.documents.take(stay).compact(), *(values[..., stay] for values in self[1:]))
+        )
 
 
-def units_of(ids: Ragged, document_of: np.ndarray | None, weights: np.ndarray | None, counted: bool = False) -> Units:
+def units_of(
+    ids: Ragged, document_of: np.ndarray | None, weights: np.ndarray | None, counted: bool = False
+) -> Units:
     """The units of documents, or of their segments: `ids` as alphabet ids, each of an ascending document (None: its own).
 
-    `weights` int64 (None: all are 1) are those of segments; `counted`: they count the words, or the like, of many documents, so
-    an eighth of each is held out. Long documents are cut into pieces, which can be held out. Equal units are one, none is empty.
-    Every eighth document or piece is held out, whatever it weighs; of documents that are equal some may be held out, others not.
+    `weights` int64 (None: all are 1) are those of segments; `counted`: they count the words, or the like, of
+    many documents, so an eighth of each is held out. Long documents are cut into pieces, which can be held
+    out. Equal units are one, none is empty. Every eighth document or piece is held out, whatever it weighs;
+    of documents that are equal some may be held out, others not.
 
     >>> units = units_of(Ragged.from_lists([[0, 1], [], [2]]), None, np.array([1, 1, 3]))
     >>> units.documents.to_lists(), units.weights.tolist(), units.most.tolist()
@@ -68,7 +74,8 @@ def units_of(ids: Ragged, document_of: np.ndarray | None, weights: np.ndarray | 
     weights = np.ones(len(ids), np.int64) if weights is None else weights
     ids, length = ids.compact(), max(_SHORTEST, -(-ids.total // _PARTS))
     if document_of is None:
-        n_pieces = np.maximum(1, ids.lengths // length)  # documents of `2 * length` symbols or more: pieces of `length` at least
+        # documents of `2 * length` symbols or more: pieces of `length` at least
+        n_pieces = np.maximum(1, ids.lengths // length)
         of = np.repeat(np.arange(len(ids)), n_pieces)
         part = np.arange(of.size)
         number = part - np.repeat(np.cumsum(n_pieces) - n_pieces, n_pieces)

@@ -1,19 +1,20 @@
 """The search for the vocabulary of n tokens with which documents need the fewest: tokens are swapped for better candidates.
 
-What each candidate would save if it were added, and each token cost if it left, is known from one pass over all shortest paths
-(kernels/path_losses.py). Many candidates would save the same tokens, so a second pass counts at each place only the candidate
-that saves most in all. A round adds those that save most so, more than there is room for; the surplus leaves again, the tokens
-that are worth least by then. If documents need fewer tokens after that, the round counts; if not, it is undone, and the next adds
-fewer.
+What each candidate would save if it were added, and each token cost if it left, is known from one pass over
+all shortest paths (kernels/path_losses.py). Many candidates would save the same tokens, so a second pass
+counts at each place only the candidate that saves most in all. A round adds those that save most so, more
+than there is room for; the surplus leaves again, the tokens that are worth least by then. If documents need
+fewer tokens after that, the round counts; if not, it is undone, and the next adds fewer.
 
-A candidate that a single document needs is of no use to documents that are not seen yet. A robust search leaves out what is saved
-by the document that saves most, both when tokens are ranked and when vocabularies are compared. How often a token has to occur
-at least, and whether the search is robust, is tried: every eighth document is held out, and the search runs on the others. It
-begins with frequent candidates and goes on, with its tokens, to ever rarer ones, as long as fewer tokens are needed on the
-documents held out. From the best choice the search goes on with all documents.
+A candidate that a single document needs is of no use to documents that are not seen yet. A robust search
+leaves out what is saved by the document that saves most, both when tokens are ranked and when vocabularies
+are compared. How often a token has to occur at least, and whether the search is robust, is tried: every
+eighth document is held out, and the search runs on the others. It begins with frequent candidates and goes
+on, with its tokens, to ever rarer ones, as long as fewer tokens are needed on the documents held out. From
+the best choice the search goes on with all documents.
 
-Source: the greedy choice by gains is that of J. Lim et al., "A partition cover approach to tokenization", 2025; losses of the
-tokens that are in, and swaps, make it a local search.
+Source: the greedy choice by gains is that of J. Lim et al., "A partition cover approach to tokenization",
+2025; losses of the tokens that are in, and swaps, make it a local search.
 """
 
 from __future__ import annotations
@@ -36,9 +37,11 @@ from ubpe_numba.runtime.messages import Progress
 T = TypeVar("T")
 
 _LEAST = 2  # occurrences of a candidate
-_ADDED, _FADING = 0.3, 0.6  # of the tokens wanted, by the first round; how much of that is left after a round that is undone
+# of the tokens wanted, by the first round; how much of that is left after a round that is undone
+_ADDED, _FADING = 0.3, 0.6
 _FEW = 4  # the search begins with candidates so frequent that there is one for so many tokens wanted
-_QUICK, _LAST, _THOROUGH = (2, 1), (3, 1), (200, 6)  # rounds, and the steps in which the surplus of one leaves
+# rounds, and the steps in which the surplus of one leaves
+_QUICK, _LAST, _THOROUGH = (2, 1), (3, 1), (200, 6)
 _FILLED = 2, 200  # times that room is filled by a goal, in a trial and at last
 _BETTER = 0.995  # of the tokens held out are needed by a choice that replaces one before
 _SYMBOLS_OF_FOLDS = 250_000  # of documents with fewer several parts are held out in turn
@@ -70,7 +73,9 @@ class Goal(NamedTuple):
 
     def filling(self, least: int) -> list[Goal]:
         """The goals of the tokens that fill what room is left: of ever fewer occurrences, `least` at last."""
-        fewer = [self._replace(min_count=self.min_count >> i) for i in range(1, self.min_count.bit_length() - 1)]
+        fewer = [
+            self._replace(min_count=self.min_count >> i) for i in range(1, self.min_count.bit_length() - 1)
+        ]
         return [*fewer, *(Goal(False, count) for count in range(_LEAST, least - 1, -1))]
 
 
@@ -87,13 +92,14 @@ def search_vocabulary(
 ) -> Ragged:
     """The learned tokens, as sequences: `n`, or fewer where documents do not hold so many that occur twice.
 
-    `wanted`: `robust` and `min_count` of the goal; None: robust where documents can be held out, and the count best for those.
-    Candidates that occur `least` times, 1 for words, fill what room is left. `most_tables` bounds the memory: each thread, and
-    each part that is held out at a time, has a table of all candidates, of 40 bytes each.
+    `wanted`: `robust` and `min_count` of the goal; None: robust where documents can be held out, and the
+    count best for those. Candidates that occur `least` times, 1 for words, fill what room is left.
+    `most_tables` bounds the memory: each thread, and each part that is held out at a time, has a table of all
+    candidates, of 40 bytes each.
 
-    Of words, those that save nothing beside the rest make room for others. When there is nothing more to save, all words that
-    are seen may be tokens. Then the others are to put new words together: they are searched as if each word were seen once,
-    robustly, so that it is not known as a whole.
+    Of words, those that save nothing beside the rest make room for others. When there is nothing more to
+    save, all words that are seen may be tokens. Then the others are to put new words together: they are
+    searched as if each word were seen once, robustly, so that it is not known as a whole.
     """
     threads = min(n_threads, most_tables)
     robust, min_count = wanted
@@ -127,7 +133,12 @@ def search_vocabulary(
 
 
 def _choice(
-    searches: list[SwapSearch], held: np.ndarray, robust: bool | None, min_count: int | None, least: int, progress: Progress
+    searches: list[SwapSearch],
+    held: np.ndarray,
+    robust: bool | None,
+    min_count: int | None,
+    least: int,
+    progress: Progress,
 ) -> tuple[Goal, np.ndarray]:
     """The goal that is best for what each search leaves out, as `held` has it, and the candidates of the first one."""
     first, fewest, last = searches[0], 2**63, 0
@@ -137,9 +148,13 @@ def _choice(
     def better(goal: Goal) -> bool:
         """Whether a goal is better than the best before; searches go on from what was chosen last."""
         nonlocal best, chosen, kept, fewest, last
-        chosen = [search.search(goal, inside, *_QUICK)[0] for search, inside in zip(searches, chosen, strict=True)]
+        chosen = [
+            search.search(goal, inside, *_QUICK)[0] for search, inside in zip(searches, chosen, strict=True)
+        ]
         filling, parts = goal.filling(least), zip(searches, chosen, held, strict=False)
-        last = sum(search.total(search.fill(inside, filling, _FILLED[0]), out) for search, inside, out in parts)
+        last = sum(
+            search.total(search.fill(inside, filling, _FILLED[0]), out) for search, inside, out in parts
+        )
         log.info("refine: %d tokens on what is held out by %s", last, goal)
         if last >= _BETTER * fewest and not (goal.robust and goal.min_count == min_count):
             return False
@@ -151,7 +166,8 @@ def _choice(
         better(Goal(True, count))
         if (0 < before <= last and min_count is None) or first.deadline.is_over():
             break
-        before = last if chosen[0].size == first.n else 0  # with room left, tokens that fill it may be as good
+        # with room left, tokens that fill it may be as good
+        before = last if chosen[0].size == first.n else 0
     chosen = kept
     for count in levels if robust is None else ():
         if count <= best.min_count and not better(Goal(False, count)):
@@ -163,14 +179,20 @@ def _choice(
 class _Part:
     """A chunk of units, their edges, and scratch to measure them."""
 
-    def __init__(self, substrings: Substrings, weights: np.ndarray, most: np.ndarray, begin: int, end: int) -> None:
+    def __init__(
+        self, substrings: Substrings, weights: np.ndarray, most: np.ndarray, begin: int, end: int
+    ) -> None:
         nodes, starts = substrings.nodes, substrings.starts
         a, z = nodes[begin], nodes[end]
         edges = slice(starts[a], starts[z])
         self.nodes = nodes[begin : end + 1] - a
         self.units, self.place = (weights[begin:end], most[begin:end]), slice(begin, end)
         self.every = starts[a : z + 1] - starts[a], substrings.lengths[edges], substrings.tokens[edges]
-        self.inside = np.empty(z - a + 1, np.int64), np.empty_like(self.every[1]), np.empty_like(self.every[2])
+        self.inside = (
+            np.empty(z - a + 1, np.int64),
+            np.empty_like(self.every[1]),
+            np.empty_like(self.every[2]),
+        )
         self.ahead, self.after, self.via = (np.zeros(z - a, np.int32) for _ in range(3))
 
     def limit(self, rank: np.ndarray, n: int) -> None:
@@ -183,7 +205,11 @@ class _Part:
     def losses(self, alive: np.ndarray, weights: np.ndarray | None = None) -> tuple[int, np.ndarray]:
         worth = _cleared(np.empty(alive.size, WORTH), 0)
         units = self.units if weights is None else (weights[self.place], self.units[1])
-        return int(kernels.path_losses(self.nodes, *units, *self.inside, alive, self.ahead, self.after, self.via, worth)), worth
+        return int(
+            kernels.path_losses(
+                self.nodes, *units, *self.inside, alive, self.ahead, self.after, self.via, worth
+            )
+        ), worth
 
     def gains(self, prefer: np.ndarray) -> np.ndarray:
         given = *self.edges, self.ahead, self.after, prefer
@@ -200,12 +226,18 @@ def _cleared(worth: np.ndarray, count: int) -> np.ndarray:
 class SwapSearch:
     """A search for `n` tokens among the candidates of some units, by the number of tokens that they save.
 
-    `weights` int64[d]: how often each unit occurs, 0 for those that are to have no influence; `most` int64[d]: how often in one
-    document. The result is the same for any number of threads.
+    `weights` int64[d]: how often each unit occurs, 0 for those that are to have no influence; `most`
+    int64[d]: how often in one document. The result is the same for any number of threads.
     """
 
     def __init__(
-        self, substrings: Substrings, weights: np.ndarray, most: np.ndarray, n: int, n_threads: int, deadline: Deadline
+        self,
+        substrings: Substrings,
+        weights: np.ndarray,
+        most: np.ndarray,
+        n: int,
+        n_threads: int,
+        deadline: Deadline,
     ) -> None:
         self.substrings, self.weights, self.n, self.deadline = substrings, weights, n, deadline
         self._threads = n_threads
@@ -225,9 +257,9 @@ class SwapSearch:
     ) -> tuple[np.ndarray, int]:
         """The candidates that are chosen, int64, `n` or fewer, ascending, and how many tokens units need with them by this goal.
 
-        The search begins with those that are `inside` and frequent enough; rounds end early where none is of use any more. Among
-        many tokens as long as each other no single longer one may be of use. So if there is room left, another search begins with
-        none.
+        The search begins with those that are `inside` and frequent enough; rounds end early where none is of
+        use any more. Among many tokens as long as each other no single longer one may be of use. So if there
+        is room left, another search begins with none.
         """
         self._limit(goal.min_count)
         start, batch = inside.size, max(4, int(_ADDED * self.n))
@@ -259,8 +291,8 @@ class SwapSearch:
     def fill(self, inside: np.ndarray, goals: list[Goal], times: int) -> np.ndarray:
         """Candidates with more that save something by the first goal, then by the next, until there are `n`.
 
-        Candidates are added up to `times` by each goal. At last those follow that cover most symbols of distinct units, which
-        may serve other documents.
+        Candidates are added up to `times` by each goal. At last those follow that cover most symbols of
+        distinct units, which may serve other documents.
         """
         for goal in goals:
             for _ in range(times):
@@ -276,7 +308,9 @@ class SwapSearch:
                 inside = np.concatenate([inside, added])
         if inside.size < self.n:
             self._limit(goals[-1].min_count)
-            productive = self.substrings.counted((self.weights > 0).astype(np.int64)) * (self.substrings.length - 1)
+            productive = self.substrings.counted((self.weights > 0).astype(np.int64)) * (
+                self.substrings.length - 1
+            )
             productive[inside] = 0
             productive[self.counts < goals[-1].min_count] = 0
             inside = np.concatenate([inside, _largest(productive, self.n - inside.size)])
@@ -345,7 +379,9 @@ class SwapSearch:
 
     def _of_all(self, function: Callable[[_Part], T]) -> list[T]:
         chunks = [(i, i + 1) for i in range(len(self._parts))]
-        return thread_pool.run(lambda i, _: function(self._parts[i]), chunks, self._threads, self.substrings.lengths.size)
+        return thread_pool.run(
+            lambda i, _: function(self._parts[i]), chunks, self._threads, self.substrings.lengths.size
+        )
 
 
 def _combined(found: list[np.ndarray]) -> np.ndarray:

@@ -1,17 +1,17 @@
 """Models of characters as models over the bytes of UTF-8, and models whose symbols differ by their place in a word.
 
-**Characters.** No symbol is unknown over bytes, and text is encoded as fast as by any other model. Before all merges of the model
-come those that make its characters of their bytes. No other merge can come between: these pairs begin with the first bytes of a
-character and go on within it. So a text becomes the characters that the model knows, and bytes, or the first bytes of some, where
-it does not know one::
+**Characters.** No symbol is unknown over bytes, and text is encoded as fast as by any other model. Before all
+merges of the model come those that make its characters of their bytes. No other merge can come between: these
+pairs begin with the first bytes of a character and go on within it. So a text becomes the characters that the
+model knows, and bytes, or the first bytes of some, where it does not know one::
 
     characters "é" (C3 A9) and "中" (E4 B8 AD), and the pair ("é", "中")
     symbols    0..255
     merges     256 = (C3, A9)    257 = (E4, B8)    258 = (257, AD)    259 = (256, 258)
 
-**Affixes.** With ``</w>`` at the end of a word (subword-nmt, CLIP), or ``##`` inside of one, "a" at the end of a word is another
-symbol than "a" elsewhere. Here both are "a", and a mark follows the word, or precedes each character inside of it; pairs with the
-mark come before all others, and make the symbols of the model::
+**Affixes.** With ``</w>`` at the end of a word (subword-nmt, CLIP), or ``##`` inside of one, "a" at the end
+of a word is another symbol than "a" elsewhere. Here both are "a", and a mark follows the word, or precedes
+each character inside of it; pairs with the mark come before all others, and make the symbols of the model::
 
     tokens "low", "e", "r</w>", "er</w>"; the word "lower", its mark ÿ
     text     l o w e r ÿ          pairs (r, ÿ), then (e, rÿ) and the others
@@ -46,7 +46,9 @@ def over_bytes(table: Table, unknown: Unknown) -> Table:
     made = {bytes([byte]): byte for byte in range(256)}  # the token of the beginning of a character
     pairs, number = list[tuple[int, int]](), np.empty(len(table.symbols), np.int64)  # of each symbol, here
     for i, point in enumerate(table.symbols):  # U+DC80 to U+DCFF are one byte each
-        data = bytes([point & 0xFF]) if 0xDC80 <= point < 0xDD00 else chr(point).encode("utf-8", "surrogatepass")
+        data = (
+            bytes([point & 0xFF]) if 0xDC80 <= point < 0xDD00 else chr(point).encode("utf-8", "surrogatepass")
+        )
         for size in range(1, len(data)):
             if made.setdefault(data[: size + 1], 256 + len(pairs)) == 256 + len(pairs):
                 pairs.append((made[data[:size]], data[size]))
@@ -57,7 +59,11 @@ def over_bytes(table: Table, unknown: Unknown) -> Table:
     merges = np.concatenate([np.array(pairs, np.int64).reshape(-1, 2), numbers[table.merges].reshape(-1, 2)])
     token_ids = np.concatenate([token_ids, table.token_ids[number.size :]])
     return table._replace(
-        kind="bytes", symbols=list(range(256)), merges=merges.astype(np.int32), token_ids=token_ids, unknown=unknown
+        kind="bytes",
+        symbols=list(range(256)),
+        merges=merges.astype(np.int32),
+        token_ids=token_ids,
+        unknown=unknown,
     )
 
 
@@ -77,7 +83,8 @@ def of_characters(model: Model) -> tuple[dict[str, int], Pairs]:
         for a, b in itertools.pairwise(vocabulary.offsets.tolist())
     ]
     byte_ids = [] if unknown.byte_ids is None else unknown.byte_ids.tolist()
-    of_bytes = {i: byte_name(byte) for byte, i in enumerate(byte_ids) if i != unknown.id}  # a byte without a token is unknown
+    # a byte without a token is unknown
+    of_bytes = {i: byte_name(byte) for byte, i in enumerate(byte_ids) if i != unknown.id}
     names = {
         t: of_bytes[i] if t < 256 and i in of_bytes else tokens[t].decode("utf-8", "surrogatepass")
         for t, i in enumerate(token_ids.tolist())
@@ -95,8 +102,8 @@ def with_marks(
 ) -> tuple[dict[str, int], Pairs]:
     """Names and pairs with marks, inside of words and at their ends, in place of a prefix and a suffix (``""`` for none).
 
-    A mark that is no token gets an id after all others; bytes that serve as marks are in no text, and of no other use here.
-    ModelFormatError for a character that is no symbol in each of the forms.
+    A mark that is no token gets an id after all others; bytes that serve as marks are in no text, and of no
+    other use here. ModelFormatError for a character that is no symbol in each of the forms.
 
     >>> with_marks({"a": 0, "b": 1, "a</w>": 2, "b</w>": 3, "ab</w>": 4}, (["a"], ["b</w>"]), "", "</w>", ("<", ">"))[0]
     {'a': 0, 'b': 1, 'a>': 2, 'b>': 3, 'ab>': 4, '>': 5}
@@ -115,7 +122,9 @@ def with_marks(
         new = name if name in marks else marked(name)
         if new.strip(inside + end) or new in marks:
             if new in out:
-                raise ModelFormatError(f"vocab: {quoted(name)}: without its prefix or suffix it is another token")
+                raise ModelFormatError(
+                    f"vocab: {quoted(name)}: without its prefix or suffix it is another token"
+                )
             out[new] = i
     letters = sorted({bare for bare in (name.strip(inside + end) for name in out) if len(bare) == 1})
     pairs: tuple[list[str], list[str]] = [], []
@@ -135,7 +144,9 @@ def with_marks(
     return out, (pairs[0] + left_names, pairs[1] + right_names)
 
 
-def without_marks(vocab: dict[str, int], merges: Pairs, marks: tuple[str, str]) -> tuple[dict[str, int], Pairs]:
+def without_marks(
+    vocab: dict[str, int], merges: Pairs, marks: tuple[str, str]
+) -> tuple[dict[str, int], Pairs]:
     """Names and pairs with a prefix and a suffix in place of marks (``""`` for none): the inverse of `with_marks`.
 
     ValueError if two tokens get the same name.
@@ -156,5 +167,7 @@ def without_marks(vocab: dict[str, int], merges: Pairs, marks: tuple[str, str]) 
     for name, i in vocab.items():
         if out.setdefault(new := plain(name), i) != i:
             raise ValueError(f"vocabulary: the tokens {out[new]} and {i} would both be {quoted(new)}")
-    kept = [(left, right) for left, right in zip(*merges, strict=True) if left not in marks and right not in marks]
+    kept = [
+        (left, right) for left, right in zip(*merges, strict=True) if left not in marks and right not in marks
+    ]
     return out, ([plain(left) for left, _ in kept], [plain(right) for _, right in kept])

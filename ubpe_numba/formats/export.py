@@ -15,7 +15,16 @@ from ubpe_numba.coding.model_inputs import FIRST, SECOND, Template, template_of
 from ubpe_numba.coding.plan import LIKELIHOOD, Tables, plan_by_path, plan_by_rank
 from ubpe_numba.documents.read import as_documents
 from ubpe_numba.errors import listed, quoted, shortened
-from ubpe_numba.formats import huggingface, published_ubpe, readers, sentencepiece, tiktoken, unigram, vocab_merges, wordpiece
+from ubpe_numba.formats import (
+    huggingface,
+    published_ubpe,
+    readers,
+    sentencepiece,
+    tiktoken,
+    unigram,
+    vocab_merges,
+    wordpiece,
+)
 from ubpe_numba.formats.export_check import (
     TEXTS,
     EncodeLists,
@@ -65,9 +74,10 @@ def _package(name: str) -> Any:
 class Exported(NamedTuple):
     """A fitted tokenizer, as writers take it.
 
-    `objective`: ``"rank"``, ``"batch"`` for the articles' rule, or the objective of a `UBPE`; `encode(docs, **options)` gives
-    lists of ids, options as of `encode_batch`; `unknown`, the special token or symbol that replaces unknown symbols, or None;
-    `load`, the function that reads a file, and gives what encodes like this.
+    `objective`: ``"rank"``, ``"batch"`` for the articles' rule, or the objective of a `UBPE`; `encode(docs,
+    **options)` gives lists of ids, options as of `encode_batch`; `unknown`, the special token or symbol that
+    replaces unknown symbols, or None; `load`, the function that reads a file, and gives what encodes like
+    this.
     """
 
     model: Model | Words
@@ -84,10 +94,12 @@ class Exported(NamedTuple):
     def with_special(self, docs: list[Any]) -> list[list[int]]:
         """The ids of documents, special tokens allowed, that an export has to give too.
 
-        Symbols that a normalizer or a pre-tokenizer adds may be unknown; other libraries leave these out, but for the rule that
-        a Unigram model has for them.
+        Symbols that a normalizer or a pre-tokenizer adds may be unknown; other libraries leave these out, but
+        for the rule that a Unigram model has for them.
         """
-        by_rule = not self.by_pairs and isinstance(self.model, Model) and self.model.segmenter.unknown is not None
+        by_rule = (
+            not self.by_pairs and isinstance(self.model, Model) and self.model.segmenter.unknown is not None
+        )
         return self.encode(docs, allowed_special="all", unknown="raise" if by_rule else "skip")
 
     def pairs(self, name: str) -> Model:
@@ -95,7 +107,9 @@ class Exported(NamedTuple):
         if isinstance(self.model, Words):
             raise ValueError(f"export refused: a WordPiece has no merges, which {name} needs")
         if not self.by_pairs:
-            raise ValueError(f"export refused: a UBPE has no merges, which {name} needs; with_objective('rank') merges by rank")
+            raise ValueError(
+                f"export refused: a UBPE has no merges, which {name} needs; with_objective('rank') merges by rank"
+            )
         return self.model
 
     def scored(self) -> Model:
@@ -104,13 +118,17 @@ class Exported(NamedTuple):
         vocabulary = self.model.vocabulary
         if vocabulary.log_probabilities is not None:
             return self.model
-        lengths, flat = np.diff(vocabulary.offsets)[vocabulary.n_alphabet :], vocabulary.arena[vocabulary.n_alphabet :]
+        lengths, flat = (
+            np.diff(vocabulary.offsets)[vocabulary.n_alphabet :],
+            vocabulary.arena[vocabulary.n_alphabet :],
+        )
         found = log_probabilities(vocabulary)
         made = Vocabulary.from_sequences(vocabulary.n_alphabet, flat, lengths, log_probabilities=found)
         return self.model._replace(vocabulary=made)
 
 
-# ---------------------------------------------------------------------------------------------------- Hugging Face
+# ---------------------------------------------------------------------------------------------------- Hugging
+# Face
 
 
 def tokenizer_json(tok: Exported, *, unk_token: Any = None, template: Any = None) -> str:
@@ -124,7 +142,11 @@ def tokenizer_json(tok: Exported, *, unk_token: Any = None, template: Any = None
     if tok.by_pairs:
         return _of_pairs(tok.model, tok.with_special, unk_token, template)
     if tok.objective != "tokenizers":
-        hint = "" if tok.objective in ("likelihood", "sentencepiece") else "reweight estimates probabilities, and then "
+        hint = (
+            ""
+            if tok.objective in ("likelihood", "sentencepiece")
+            else "reweight estimates probabilities, and then "
+        )
         raise ValueError(
             f"objective: {quoted(tok.objective)} takes other paths than a Unigram model of tokenizers, at least "
             f"among those of equal weight; {hint}set_params(objective='tokenizers') takes the same"
@@ -137,7 +159,9 @@ def _of_pairs(model: Model, encode: EncodeLists, unk_token: Any, template: Any) 
     vocab, merges = named(model)
     special, known = words_of(model)
     if clash := next((word for word, i in {**special, **known}.items() if vocab.get(word, i) != i), None):
-        raise ValueError(f"special_tokens: {quoted(clash)} is a token of the vocabulary too; Hugging Face allows one")
+        raise ValueError(
+            f"special_tokens: {quoted(clash)} is a token of the vocabulary too; Hugging Face allows one"
+        )
     unknown = unk_token_of(model, unk_token)
     frame, post_processor = _frame(template, special, model.segmenter.file)
     text = huggingface.write(
@@ -167,10 +191,13 @@ def _of_pairs(model: Model, encode: EncodeLists, unk_token: Any, template: Any) 
     return text
 
 
-def _same_there(text: str, samples: list[tuple[list[Any], list[list[int]], list[str]]], frame: Template | None) -> None:
+def _same_there(
+    text: str, samples: list[tuple[list[Any], list[list[int]], list[str]]], frame: Template | None
+) -> None:
     """ValueError, with the first sample that differs, if the package tokenizers, where it is, gives other ids for a file.
 
-    `samples` are documents, their ids, and the texts, as of `texts_of`; the first are tried with the template `frame`, too.
+    `samples` are documents, their ids, and the texts, as of `texts_of`; the first are tried with the template
+    `frame`, too.
     """
     if (package := _package("tokenizers")) is None:
         return
@@ -199,10 +226,14 @@ def _of_unigrams(model: Model, encode: EncodeLists, unk_token: Any, template: An
     words = special, _ = words_of(model)
     unknown = unk_token_of(model, unk_token)
     if unknown is not None and unknown.symbol is not None:
-        raise ValueError(f"unk_token: {quoted(unknown.name)} is a symbol, which is not searched for as one by a Unigram model")
+        raise ValueError(
+            f"unk_token: {quoted(unknown.name)} is a symbol, which is not searched for as one by a Unigram model"
+        )
     if unknown is not None and model.alphabet.kind == "bytes":
         if loss_of(model) is not None:
-            raise ValueError("unk_token: a Unigram model over bytes has none unless it has all of them; give all 256 as alphabet")
+            raise ValueError(
+                "unk_token: a Unigram model over bytes has none unless it has all of them; give all 256 as alphabet"
+            )
         unknown = None  # nothing is unknown
     frame, post_processor = _frame(template, special, model.segmenter.file)
     text = unigram.write(
@@ -258,7 +289,8 @@ def transformers_object(tok: Exported, *, unk_token: Any = None, template: Any =
     }
     params = {**config, **({} if unk_token is None else {"unk_token": unk_token}), **params}
     given = {name: value for name, value in params.items() if value is not None}
-    is_symbol = unknown is not None and len(unknown) == 1 and unknown not in special  # which would be taken out of every text
+    # which would be taken out of every text
+    is_symbol = unknown is not None and len(unknown) == 1 and unknown not in special
     if given.get("unk_token") is False or is_symbol or ("unk_token" not in given and unknown not in special):
         given.pop("unk_token", None)
     else:
@@ -267,7 +299,10 @@ def transformers_object(tok: Exported, *, unk_token: Any = None, template: Any =
     for name, value in given.items():
         many = value.values() if isinstance(value, dict) else value
         words = map(str, [value] if name.endswith("_token") else many if name.endswith("_tokens") else [])
-        if odd := next((word for word in words if word not in special and not (name == "unk_token" and word == unknown)), None):
+        if odd := next(
+            (word for word in words if word not in special and not (name == "unk_token" and word == unknown)),
+            None,
+        ):
             raise ValueError(
                 f"{name}: {quoted(odd)} is not a special token of this tokenizer: {listed(sorted(special)) or 'none'}; "
                 "transformers would add it with an id that no model knows"
@@ -275,7 +310,8 @@ def transformers_object(tok: Exported, *, unk_token: Any = None, template: Any =
     return fast(tokenizer_object=tokenizer, **{"clean_up_tokenization_spaces": False, **given})
 
 
-# ---------------------------------------------------------------------------------------------------- templates
+# ----------------------------------------------------------------------------------------------------
+# templates
 
 
 def _frame(
@@ -287,7 +323,9 @@ def _frame(
         return None if own is None else huggingface.processed(own), own
     made, names = template_of(template, special), {i: word for word, i in special.items()}
     if odd := [i for parts in made[:2] for i, _ in parts if i < FIRST and i not in names]:
-        raise ValueError(f"template: {odd[0]} is not a special token of this tokenizer, which has {listed(special) or 'none'}")
+        raise ValueError(
+            f"template: {odd[0]} is not a special token of this tokenizer, which has {listed(special) or 'none'}"
+        )
     documents = {FIRST: "A", SECOND: "B"}
     single, pair = (
         [
@@ -311,7 +349,8 @@ def _check_template(other: Any, template: Template, texts: list[str], ids: list[
             compare([docs], [expected], [other.encode(*docs).ids], "tokenizers")
 
 
-# ---------------------------------------------------------------------------------------------------- the unknown token
+# ---------------------------------------------------------------------------------------------------- the
+# unknown token
 
 
 class UnkToken(NamedTuple):
@@ -325,22 +364,27 @@ class UnkToken(NamedTuple):
 def unk_token_of(model: Model, unk_token: Any) -> UnkToken | None:
     """The unknown token that a file is to name; None for none, or where the model has a rule of its own.
 
-    A model over characters, some bytes or integers has no id for any other character; Hugging Face leaves such a character out
-    silently, unless the file names a token for it. `unk_token` is the user's special token or symbol, of integers in a tuple,
-    None or False. ValueError for one that is neither, or another one than the model's own.
+    A model over characters, some bytes or integers has no id for any other character; Hugging Face leaves
+    such a character out silently, unless the file names a token for it. `unk_token` is the user's special
+    token or symbol, of integers in a tuple, None or False. ValueError for one that is neither, or another one
+    than the model's own.
     """
     if unk_token is None or unk_token is False:
         return None
     if not isinstance(unk_token, (str, bytes, list, tuple, np.ndarray)):
         raise TypeError(f"unk_token: expected a special token, None or False, got {describe(unk_token)}")
     special, _ = words_of(model)
-    name = text_of(model.alphabet, unk_token if isinstance(unk_token, (str, bytes)) else tuple(map(int, unk_token)))
+    name = text_of(
+        model.alphabet, unk_token if isinstance(unk_token, (str, bytes)) else tuple(map(int, unk_token))
+    )
     rule = model.segmenter.unknown
     if rule is not None and rule.byte_ids is not None:
         return None  # unknown characters become bytes
     if rule is not None:
         if {**unheard(model, special), **special}.get(name) != rule.id:
-            raise ValueError(f"unk_token: unknown characters become the id {rule.id} in this model, which is not {quoted(name)}")
+            raise ValueError(
+                f"unk_token: unknown characters become the id {rule.id} in this model, which is not {quoted(name)}"
+            )
         return None
     if name in special:
         return UnkToken(name, special[name])
@@ -351,7 +395,9 @@ def unk_token_of(model: Model, unk_token: Any) -> UnkToken | None:
             name = names_of(bytes([int(alphabet.symbols[symbol])]))
         return UnkToken(name, ids_of(model)[symbol], symbol)
     known = listed(special) or "none"
-    raise ValueError(f"unk_token: {quoted(name)} is neither a symbol nor a special token of this tokenizer: {known}")
+    raise ValueError(
+        f"unk_token: {quoted(name)} is neither a symbol nor a special token of this tokenizer: {known}"
+    )
 
 
 def loss_of(model: Model) -> str | None:
@@ -370,7 +416,11 @@ def loss_of(model: Model) -> str | None:
         ways += " of several integers, or the tokenizer all integers that can occur as its alphabet"
     else:
         is_bytes = alphabet.kind == "bytes"
-        every = np.setdiff1d(range(256), [*huggingface.NEVER]) if is_bytes else np.array([*map(ord, _SOME), *range(0x110000)])
+        every = (
+            np.setdiff1d(range(256), [*huggingface.NEVER])
+            if is_bytes
+            else np.array([*map(ord, _SOME), *range(0x110000)])
+        )
         if not (missing := every[alphabet.lookup(every) < 0]).size:
             return None
         first = quoted(bytes([missing[0]]) if is_bytes else chr(missing[0]))
@@ -387,7 +437,9 @@ def samples_with_unknown(model: Model, unknown: UnkToken) -> tuple[Alphabet, Sam
     """Samples of an export to which every unknown symbol is one token, which hold some, and an alphabet with those; for pairs."""
     kind, alphabet, words = model.alphabet.kind, model.alphabet, model.segmenter.special
     some: Any = range(256) if kind == "bytes" else sorted(map(ord, {*_SOME, *"".join(TEXTS)}))
-    others = np.setdiff1d(range(alphabet.size + _OTHER_INTEGERS) if kind == "int" else some, alphabet.symbols).tolist()
+    others = np.setdiff1d(
+        range(alphabet.size + _OTHER_INTEGERS) if kind == "int" else some, alphabet.symbols
+    ).tolist()
     if kind == "int":
         others = others[: min(_OTHER_INTEGERS, MOST_INTEGERS - alphabet.size)]
     if not others:
@@ -396,7 +448,11 @@ def samples_with_unknown(model: Model, unknown: UnkToken) -> tuple[Alphabet, Sam
     docs = []
     for i in range(min(size, 10 * _PAIRS)):
         tokens = [alphabet.to_symbols(model.vocabulary.sequence(t)) for t in (i, size - 1 - i)]
-        docs.append(wider.output(np.concatenate([tokens[0], [others[i % len(others)]], tokens[1], [others[-i % len(others)]]])))
+        docs.append(
+            wider.output(
+                np.concatenate([tokens[0], [others[i % len(others)]], tokens[1], [others[-i % len(others)]]])
+            )
+        )
     docs += [] if kind == "int" else [text.encode() if kind == "bytes" else text for text in TEXTS]
     choice: Any = unknown.symbol
     if choice is None:
@@ -406,7 +462,8 @@ def samples_with_unknown(model: Model, unknown: UnkToken) -> tuple[Alphabet, Sam
     return wider, (docs, encode_with(plan_by_rank(Tables(model)), docs, choice))
 
 
-# ---------------------------------------------------------------------------------------------------- other files
+# ---------------------------------------------------------------------------------------------------- other
+# files
 
 
 def ranks(tok: Exported) -> bytes:
@@ -422,7 +479,9 @@ def _ranks(tok: Exported) -> dict[bytes, int]:
     check_order(model)
     alphabet, vocabulary, _ = model
     if alphabet.kind != "bytes" or alphabet.size < 256:
-        raise ValueError("alphabet: tiktoken needs one of all 256 bytes, as of BPE.for_text; 'tokenizer.json' holds others")
+        raise ValueError(
+            "alphabet: tiktoken needs one of all 256 bytes, as of BPE.for_text; 'tokenizer.json' holds others"
+        )
     special, known = words_of(model)
     if known:
         raise ValueError("known_words: tiktoken has none that are found in every text")
@@ -439,7 +498,9 @@ def _ranks(tok: Exported) -> dict[bytes, int]:
     samples: Samples = docs, tok.with_special(docs)
     _same_by_rank(readers.of_ranks(tiktoken.write(by_token), pattern, special), samples)
     if (package := _package("tiktoken")) is not None:
-        other = package.Encoding("sample", pat_str=tiktoken.covering(pattern), mergeable_ranks=by_token, special_tokens=special)
+        other = package.Encoding(
+            "sample", pat_str=tiktoken.covering(pattern), mergeable_ranks=by_token, special_tokens=special
+        )
         docs, expected, texts = texts_of(alphabet, samples)
         compare(docs, expected, [other.encode(doc, allowed_special="all") for doc in texts], "tiktoken")
     return by_token
@@ -453,7 +514,12 @@ def tiktoken_encoding(tok: Exported, *, name: str = "ubpe-numba") -> Any:
         make = import_module("tiktoken").Encoding
     except ImportError as error:
         raise ImportError("export to tiktoken.Encoding needs tiktoken: pip install tiktoken") from error
-    return make(name, pat_str=tiktoken.covering(pattern_of(model)), mergeable_ranks=made, special_tokens=words_of(model)[0])
+    return make(
+        name,
+        pat_str=tiktoken.covering(pattern_of(model)),
+        mergeable_ranks=made,
+        special_tokens=words_of(model)[0],
+    )
 
 
 def sentencepiece_model(tok: Exported) -> bytes:
@@ -462,7 +528,9 @@ def sentencepiece_model(tok: Exported) -> bytes:
         raise ValueError("export refused: sentencepiece has no WordPiece")
     unigram = not tok.by_pairs
     if unigram and tok.objective != "sentencepiece":
-        raise ValueError(f"objective: expected 'sentencepiece', got {quoted(tok.objective)}; set_params changes it")
+        raise ValueError(
+            f"objective: expected 'sentencepiece', got {quoted(tok.objective)}; set_params changes it"
+        )
     if tok.objective == "batch":
         raise ValueError("rules: sentencepiece merges by rank, not by the articles' batch rule")
     model = tok.scored() if unigram else tok.model
@@ -497,14 +565,18 @@ def vocab_and_merges(tok: Exported) -> dict[str, str]:
     vocab, merges = named(model)
     special, known = words_of(model)
     if known or any(word in vocab for word in special):
-        raise ValueError("special_tokens: known words, or tokens that the vocabulary has too, cannot be written")
+        raise ValueError(
+            "special_tokens: known words, or tokens that the vocabulary has too, cannot be written"
+        )
     out = vocab_merges.write({**vocab, **special}, merges)
     docs = samples_of(model)
     samples: Samples = docs, tok.with_special(docs)
     _same_by_rank(readers.of_vocab_merges(*out, kind, pattern_of(model), special), samples)
     if (theirs := _package("tokenizers")) is not None:
         lines = out[1].split("\n")[1:-1]
-        other = theirs.Tokenizer(theirs.models.BPE(json.loads(out[0]), [tuple(line.split(" ")) for line in lines]))
+        other = theirs.Tokenizer(
+            theirs.models.BPE(json.loads(out[0]), [tuple(line.split(" ")) for line in lines])
+        )
         rest = huggingface.write(table_of(model), {}, ([], []), {}, {})
         other.pre_tokenizer = theirs.Tokenizer.from_str(rest).pre_tokenizer  # the files do not say it
         other.add_special_tokens(list(special))
@@ -516,7 +588,8 @@ def vocab_and_merges(tok: Exported) -> dict[str, str]:
 def dump(tok: Exported) -> str:
     """The dump that ubpe 0.2 and 0.3 load (`loads`, with `token_type=str` for characters).
 
-    Break and stop tokens, which 0.2 does not know, are written, as are known words and a pattern that came from a dump.
+    Break and stop tokens, which 0.2 does not know, are written, as are known words and a pattern that came
+    from a dump.
     """
     if isinstance(tok.model, Words):
         raise ValueError("export refused: ubpe has no WordPiece")
@@ -526,5 +599,7 @@ def dump(tok: Exported) -> str:
 def vocab_txt(tok: Exported) -> str:
     """BERT's list of pieces, one a line; the other arguments of a WordPiece have no place in it."""
     if not isinstance(tok.model, Words):
-        raise ValueError("export refused: a vocab.txt has the pieces of a WordPiece, and this merges or searches")
+        raise ValueError(
+            "export refused: a vocab.txt has the pieces of a WordPiece, and this merges or searches"
+        )
     return wordpiece.vocab_txt(tok.model.vocabulary)

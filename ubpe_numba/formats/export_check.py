@@ -1,8 +1,8 @@
 """The check of an export: a model under the names that other libraries use, and samples that must be encoded alike.
 
-Every export is read back, and read by the other library if that is installed; each must give the same ids for some thousand
-samples: tokens of the vocabulary, alone and in pairs, random symbols, and text of many kinds. Otherwise the export is refused
-with the first sample that differs.
+Every export is read back, and read by the other library if that is installed; each must give the same ids for
+some thousand samples: tokens of the vocabulary, alone and in pairs, random symbols, and text of many kinds.
+Otherwise the export is refused with the first sample that differs.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ EncodeLists = Callable[[list[Any]], list[list[int]]]
 #: Documents as users pass them, bytes, `str`, or arrays of integers, and their ids.
 Samples = tuple[list[Any], list[list[int]]]
 
-#: English, its contractions, German, Russian, Greek, Chinese, Japanese, Arabic, code, numbers, emoji, control characters.
+#: English, its contractions, German, Russian, Greek, Chinese, Japanese, Arabic, code, numbers, emoji, control
+#: characters.
 TEXTS = (
     "In the beginning God created the heaven and the earth. It's what we'll SAY: they'Ve, I'D, don't.",
     "Zwölf Boxkämpfer jagen Viktor; съешь ещё этих мягких французских булок, ΟΔΥΣΣΕΥΣ ὀδυσσεύς.",
@@ -40,21 +41,28 @@ TEXTS = (
     "def f(x):\n\treturn {'a': x**2, \"b\": [1, 2.5e-10]}  # 12345678 µs\r\n\r\n    if not x:  \n\n  pass   ",
     "👩‍👩‍👧‍👦 🇯🇵 ½ ² ǅ e\u0301 \u00a0\u2028\u200b\x00\x01\x1c\x7f\x85 \t \v\f",
 )
-_TOKENS, _PAIRS, _RANDOM = 4000, 1000, 50  # at most so many tokens; so many pairs of tokens, and twice so many random documents
+# at most so many tokens; so many pairs of tokens, and twice so many random documents
+_TOKENS, _PAIRS, _RANDOM = 4000, 1000, 50
 
 
 def check_model(model: Model) -> None:
     """ValueError for a model that no other library has: several symbols of one id, break tokens that matter."""
     model.alphabet.refuse_folded()
     lone = model.segmenter.lone
-    if lone is not None and (model.segmenter.pretokenizer is not None or lone.held_by(model.alphabet, model.vocabulary)):
-        raise ValueError("break_tokens: other libraries have none; ids are equal where text is not cut and no token holds one")
+    if lone is not None and (
+        model.segmenter.pretokenizer is not None or lone.held_by(model.alphabet, model.vocabulary)
+    ):
+        raise ValueError(
+            "break_tokens: other libraries have none; ids are equal where text is not cut and no token holds one"
+        )
 
 
 def check_order(model: Model) -> None:
     """ValueError unless parents precede children: otherwise other libraries merge in another order."""
     if not model.vocabulary.in_order_of_creation and not model.segmenter.one_by_one:
-        raise ValueError("vocabulary: its pairs are not in order of creation; other libraries merge them differently")
+        raise ValueError(
+            "vocabulary: its pairs are not in order of creation; other libraries merge them differently"
+        )
 
 
 def check_plain(model: Model, library: str) -> None:
@@ -74,7 +82,10 @@ def ids_of(model: Model) -> list[int]:
 
 
 def named(model: Model) -> tuple[dict[str, int], Pairs]:
-    """Names of tokens with their ids, and pairs of names. ValueError as `check_order`, or for symbols without a name."""
+    """Names of tokens with their ids, and pairs of names.
+
+    ValueError as `check_order`, or for symbols without a name.
+    """
     check_order(model)
     if model.segmenter.unknown is not None:  # characters over bytes
         if model.alphabet.kind == "bytes":
@@ -101,7 +112,11 @@ def table_of(model: Model) -> Table:
     segmenter = model.segmenter
     splitter = segmenter.pretokenizer if isinstance(segmenter.pretokenizer, Splitter) else None
     steps = segmenter.normalizer, segmenter.unknown, segmenter.decoding
-    if steps[0] is not None and steps[0].steps[-1]["type"] == "StandIns" and steps[0].steps[0]["type"] == "SentencePiece":
+    if (
+        steps[0] is not None
+        and steps[0].steps[-1]["type"] == "StandIns"
+        and steps[0].steps[0]["type"] == "SentencePiece"
+    ):
         steps = as_huggingface(segmenter)
     return Table(
         model.alphabet.kind,
@@ -149,7 +164,13 @@ def words_of(model: Model) -> tuple[dict[str, int], dict[str, int]]:
 
 def text_of(alphabet: Alphabet, word: Word) -> str:
     """A special token, or what could be one, as text; ValueError for integers outside the alphabet, UnicodeError."""
-    return word if isinstance(word, str) else word.decode() if isinstance(word, bytes) else _characters(alphabet, word)
+    return (
+        word
+        if isinstance(word, str)
+        else word.decode()
+        if isinstance(word, bytes)
+        else _characters(alphabet, word)
+    )
 
 
 def unheard(model: Model, vocab: dict[str, int]) -> dict[str, int]:
@@ -175,7 +196,9 @@ def _characters(alphabet: Alphabet, word: tuple[int, ...]) -> str:
     fits = all(-(2**63) <= symbol < 2**63 for symbol in word)
     ids = alphabet.lookup(np.array(word if fits else [], np.int64))
     if not fits or (ids < 0).any():
-        raise ValueError(f"special_tokens: {quoted(word)} holds integers outside the alphabet, which have no character")
+        raise ValueError(
+            f"special_tokens: {quoted(word)} holds integers outside the alphabet, which have no character"
+        )
     return "".join(symbol_character(i) for i in ids.tolist())
 
 
@@ -219,7 +242,11 @@ def texts_of(alphabet: Alphabet, samples: Samples) -> tuple[list[Any], list[list
     docs, every, texts = list[Any](), list[list[int]](), list[str]()
     for doc, ids in zip(*samples, strict=True):
         try:
-            text = _characters(alphabet, tuple(doc.tolist())) if isinstance(doc, np.ndarray) else text_of(alphabet, doc)
+            text = (
+                _characters(alphabet, tuple(doc.tolist()))
+                if isinstance(doc, np.ndarray)
+                else text_of(alphabet, doc)
+            )
         except UnicodeError:  # random bytes, or part of a character
             continue
         docs.append(doc)
@@ -229,7 +256,10 @@ def texts_of(alphabet: Alphabet, samples: Samples) -> tuple[list[Any], list[list
 
 
 def word_samples(pieces: list[str], special: list[str]) -> list[str]:
-    """Texts for a model of words: pieces alone and several, `TEXTS` and special tokens among them. Deterministic."""
+    """Texts for a model of words: pieces alone and several, `TEXTS` and special tokens among them.
+
+    Deterministic.
+    """
     rng = random.Random(0)
     out = [*TEXTS, *(pieces if len(pieces) <= _TOKENS else rng.sample(pieces, _TOKENS))]
     out += [rng.choice(["", " "]).join(rng.choices(pieces, k=rng.randrange(2, 6))) for _ in range(_PAIRS)]
@@ -276,4 +306,6 @@ def compare(docs: list[Any], mine: list[list[int]], theirs: list[list[int]], wha
     for doc, a, b in zip(docs, mine, theirs, strict=True):
         if a != b:
             shown = doc.tolist() if isinstance(doc, np.ndarray) else doc
-            raise ValueError(f"export refused: {quoted(shown, 200)} is {a!s:.200} here, but {b!s:.200} by {what}")
+            raise ValueError(
+                f"export refused: {quoted(shown, 200)} is {a!s:.200} here, but {b!s:.200} by {what}"
+            )

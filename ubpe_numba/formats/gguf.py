@@ -4,15 +4,16 @@
 
     47 47 55 46   03 00 00 00   n tensors: 8 bytes   m fields: 8 bytes    "GGUF", version 3; then every field:
     length of its name: 8 bytes   name   type: 4 bytes   value            and the value of the type
-        0 to 7, 10 to 12   a number (7: true or false)                    1, 2, 4 or 8 bytes
-        8                  a string                                       length: 8 bytes, and UTF-8
-        9                  an array                                       type: 4 bytes, how many: 8 bytes, and the values
+        0 to 7, 10 to 12   a number (7: true or false)                    1, 2, 4 or 8 bytes 8
+        a string                                       length: 8 bytes, and UTF-8 9                  an array
+        type: 4 bytes, how many: 8 bytes, and the values
 
-The kind ``llama`` is sentencepiece's BPE and ``t5`` its unigram, with the same types of pieces (sentencepiece.py); ``gpt2`` is
-BPE over bytes with names of GPT-2's table and merges, cut by the pattern that the field `tokenizer.ggml.pre` names; ``gemma4`` is
-BPE over characters, with bytes for those that it does not know; ``bert`` is WordPiece, with a mark before the pieces that begin a
-word and none before the others. The patterns are those that the models were published with (gguf_patterns.json): llama.cpp has
-simpler ones for o200k and tekken.
+The kind ``llama`` is sentencepiece's BPE and ``t5`` its unigram, with the same types of pieces
+(sentencepiece.py); ``gpt2`` is BPE over bytes with names of GPT-2's table and merges, cut by the pattern that
+the field `tokenizer.ggml.pre` names; ``gemma4`` is BPE over characters, with bytes for those that it does not
+know; ``bert`` is WordPiece, with a mark before the pieces that begin a word and none before the others. The
+patterns are those that the models were published with (gguf_patterns.json): llama.cpp has simpler ones for
+o200k and tekken.
 """
 
 from __future__ import annotations
@@ -45,8 +46,9 @@ _FIELDS = re.compile(  # that are read, and those that a call of llama.cpp puts 
     r"model|pre|tokens|token_type|token_type_count|scores|merges|precompiled_charsmap|add_(space_prefix|[a-z]+_token)|"
     r"remove_extra_whitespaces|normalizer\.(lowercase|strip_accents)|\w+_token_ids?"
 )
-#: Rows of tokenizers of llama.cpp: their names; patterns one after the other, each of which cuts what the ones before left, or
-#: steps as of a tokenizer.json, none for those of characters, which nothing cuts; whether a word becomes an equal token first.
+#: Rows of tokenizers of llama.cpp: their names; patterns one after the other, each of which cuts what the
+#: ones before left, or steps as of a tokenizer.json, none for those of characters, which nothing cuts;
+#: whether a word becomes an equal token first.
 _PATTERNS = json.loads(pathlib.Path(__file__).with_name("gguf_patterns.json").read_text(encoding="utf-8"))
 _STEPS = {name: tuple(row["steps"]) for row in _PATTERNS for name in row["names"].split()}
 _WHOLE = {name for row in _PATTERNS if row.get("whole") for name in row["names"].split()}
@@ -99,7 +101,8 @@ def _flag(found: dict[str, Any], name: str, default: bool) -> bool:
 def _pieces(found: dict[str, Any], names: list[str], types: np.ndarray, unigram: bool) -> Pieces:
     """Pieces as in a file of sentencepiece."""
     unknown = np.flatnonzero(types == UNKNOWN_PIECE)
-    if unknown.size > 1:  # placeholders have this type too: one is the unknown piece, the others are in no text
+    # placeholders have this type too: one is the unknown piece, the others are in no text
+    if unknown.size > 1:
         one = found.get("unknown_token_id", int(unknown[0]))
         types = np.where((types == UNKNOWN_PIECE) & (np.arange(types.size) != one), CONTROL, types)
     with np.errstate(over="ignore"):
@@ -119,7 +122,9 @@ def _pieces(found: dict[str, Any], names: list[str], types: np.ndarray, unigram:
     lengths = np.array([*map(len, names)])
     kind = UNIGRAM if unigram else BPE
     by_bytes = bool((types == BYTE).any())
-    return sentencepiece.checked(Pieces(kind, points, lengths, scores, types, by_bytes, sentencepiece.SURFACE, step))
+    return sentencepiece.checked(
+        Pieces(kind, points, lengths, scores, types, by_bytes, sentencepiece.SURFACE, step)
+    )
 
 
 def _table(found: dict[str, Any], names: list[str], types: np.ndarray, name: Any) -> Table:
@@ -142,12 +147,24 @@ def _table(found: dict[str, Any], names: list[str], types: np.ndarray, name: Any
         unknown = next((names[i] for i in np.flatnonzero(types == UNKNOWN_PIECE).tolist()), None)
         spaces = {"type": "Replace", "pattern": {"String": " "}, "content": _START}
         back = {"type": "Replace", "pattern": {"String": _START}, "content": " "}
-        words = [{"id": i, "content": word, "special": word in special} for word, i in (special | known).items()]
-        model = {"type": "BPE", "vocab": vocab, "merges": NamePairs.of(pairs), "byte_fallback": True, "unk_token": unknown}
+        words = [
+            {"id": i, "content": word, "special": word in special} for word, i in (special | known).items()
+        ]
+        model = {
+            "type": "BPE",
+            "vocab": vocab,
+            "merges": NamePairs.of(pairs),
+            "byte_fallback": True,
+            "unk_token": unknown,
+        }
         decoder = {"type": "Sequence", "decoders": [back, {"type": "ByteFallback"}, {"type": "Fuse"}]}
-        return huggingface.read({"added_tokens": words, "normalizer": spaces, "decoder": decoder, "model": model}, None)
+        return huggingface.read(
+            {"added_tokens": words, "normalizer": spaces, "decoder": decoder, "model": model}, None
+        )
     cuts = [
-        {"type": "Split", "pattern": {"Regex": step}, "behavior": "Isolated"} if isinstance(step, str) else step
+        {"type": "Split", "pattern": {"Regex": step}, "behavior": "Isolated"}
+        if isinstance(step, str)
+        else step
         for step in _STEPS[name]
     ]
     pattern, splitter = cut_of(Splitter(cuts if name == "falcon" else [*cuts, AS_BYTES]))
@@ -161,10 +178,16 @@ def _words(found: dict[str, Any], names: list[str], types: np.ndarray) -> Words:
     special = set(np.flatnonzero(np.isin(types, (CONTROL, UNKNOWN_PIECE, USER))).tolist())
     unknown = found.get("unknown_token_id", 100)
     if type(unknown) is not int or not 0 <= unknown < len(names):
-        raise ModelFormatError(f"tokenizer.ggml.unknown_token_id: expected the id of a token, got {quoted(unknown)}")
+        raise ModelFormatError(
+            f"tokenizer.ggml.unknown_token_id: expected the id of a token, got {quoted(unknown)}"
+        )
     bare = special | ({unknown} if not names[unknown].startswith(_START) else set())
     pieces = [  # as BERT's vocabulary has them; some files have no mark before a name of a token, in brackets
-        name if i in bare or _IS_NAME(name) else name[1:] if name.startswith(_START) and name != _START else f"##{name}"
+        name
+        if i in bare or _IS_NAME(name)
+        else name[1:]
+        if name.startswith(_START) and name != _START
+        else f"##{name}"
         for i, name in enumerate(names)
     ]
     vocab = {piece: i for i, piece in enumerate(pieces)}
@@ -175,7 +198,15 @@ def _words(found: dict[str, Any], names: list[str], types: np.ndarray) -> Words:
     strip = _flag(found, "normalizer.strip_accents", lowercase)
     normalizer = Normalizer([{"type": "BertNormalizer", "lowercase": lowercase, "strip_accents": strip}])
     splitter = Splitter([{"type": "BertPreTokenizer"}])
-    return Words(vocab, pieces[unknown], "##", 100, normalizer, splitter, {pieces[i]: i for i in sorted({*special, unknown})})
+    return Words(
+        vocab,
+        pieces[unknown],
+        "##",
+        100,
+        normalizer,
+        splitter,
+        {pieces[i]: i for i in sorted({*special, unknown})},
+    )
 
 
 # ---------------------------------------------------------------------------------------------------- fields
@@ -199,7 +230,9 @@ def read_fields(path: str | os.PathLike[str], prefix: str) -> dict[str, Any]:
             raise ModelFormatError("not a file of gguf: it does not begin with GGUF")
         version = head.number("<I", "the version")
         if version not in (2, 3):
-            raise ModelFormatError(f"version {version} of gguf is not supported: there are versions 2 and 3, low bytes first")
+            raise ModelFormatError(
+                f"version {version} of gguf is not supported: there are versions 2 and 3, low bytes first"
+            )
         head.number("<Q", "the number of tensors")
         n = head.number("<Q", "the number of fields")
         if n > _MOST_FIELDS:
@@ -220,7 +253,8 @@ def read_fields(path: str | os.PathLike[str], prefix: str) -> dict[str, Any]:
 class _Head:
     """Reader of the beginning of a file: gigabytes of tensors follow.
 
-    Every length is checked against the size of the file first: nothing is allocated for data that cannot be there.
+    Every length is checked against the size of the file first: nothing is allocated for data that cannot be
+    there.
     """
 
     def __init__(self, f: BinaryIO) -> None:
@@ -246,10 +280,14 @@ class _Head:
         kind = self.number("<I", where)
         if kind != _ARRAY:
             values = self.values(kind, 1, where, wanted)
-            return values if values is None else values.item() if isinstance(values, np.ndarray) else values[0]
+            return (
+                values if values is None else values.item() if isinstance(values, np.ndarray) else values[0]
+            )
         kind, n = self.number("<I", where), self.number("<Q", where)
         if kind == _STRING and n > _MOST_STRINGS:
-            raise ModelFormatError(f"not a file of gguf: {where} has {n} strings; expected at most {_MOST_STRINGS}")
+            raise ModelFormatError(
+                f"not a file of gguf: {where} has {n} strings; expected at most {_MOST_STRINGS}"
+            )
         return self.values(kind, n, where, wanted)
 
     def values(self, kind: int, n: int, where: str, wanted: bool) -> Any:

@@ -1,8 +1,9 @@
 """`tokenizer.json` of Hugging Face's tokenizers: BPE over bytes, characters, or integers written as characters.
 
-Characters that are not in the vocabulary become their bytes (`byte_fallback`) or an unknown token; such a model is held over the
-bytes of UTF-8 (character_bytes.py). Tokens that a post-processor adds around a document (such as one of its beginning) are
-not in what `encode` gives, the ids of Hugging Face with ``add_special_tokens=False``; a call of the tokenizer adds them.
+Characters that are not in the vocabulary become their bytes (`byte_fallback`) or an unknown token; such a
+model is held over the bytes of UTF-8 (character_bytes.py). Tokens that a post-processor adds around a
+document (such as one of its beginning) are not in what `encode` gives, the ids of Hugging Face with
+``add_special_tokens=False``; a call of the tokenizer adds them.
 """
 
 from __future__ import annotations
@@ -20,7 +21,15 @@ from ubpe_numba.coding.model_inputs import FIRST, SECOND, Template
 from ubpe_numba.errors import ModelFormatError, quoted
 from ubpe_numba.formats.character_bytes import PREFIX, SUFFIX, over_bytes, with_marks, without_marks
 from ubpe_numba.formats.model_file import parse_json
-from ubpe_numba.formats.pair_table import NamePairs, Pairs, Table, flat_names, from_names, read_vocab, symbol_index
+from ubpe_numba.formats.pair_table import (
+    NamePairs,
+    Pairs,
+    Table,
+    flat_names,
+    from_names,
+    read_vocab,
+    symbol_index,
+)
 from ubpe_numba.text.characters import named_bytes, names_of
 from ubpe_numba.text.dialect import portable
 from ubpe_numba.text.metaspace import MARK, MarkCuts
@@ -33,15 +42,21 @@ from ubpe_numba.vocabulary.reserved import FLAGS, NORMALIZED, ONLY_DECODED, SING
 from ubpe_numba.vocabulary.segmenter import Decoding
 from ubpe_numba.vocabulary.unknown import Unknown
 
-_MARKS = {True: ("\xfe", "\xff"), False: ("\udcfe", "\udcff")}  # bytes that are in no text, as they are named, and as in a `str`
+# bytes that are in no text, as they are named, and as in a `str`
+_MARKS = {True: ("\xfe", "\xff"), False: ("\udcfe", "\udcff")}
 NEVER = frozenset([0xC0, 0xC1, *range(0xF5, 0x100)])  # bytes that are in no text
 
 
-def read(text: str | bytes | dict[str, Any], kind: str | None, config: Mapping[str, Any] | None = None) -> Table:
-    """Read the content of a tokenizer.json, or the object that it is. ModelFormatError names what is not valid or not supported.
+def read(
+    text: str | bytes | dict[str, Any], kind: str | None, config: Mapping[str, Any] | None = None
+) -> Table:
+    """Read the content of a tokenizer.json, or the object that it is.
 
-    `kind` is what the symbols are: ``"bytes"``, ``"str"`` or ``"int"``. None means bytes if there is a ByteLevel step, or a rule
-    for unknown characters; integers if every symbol is a character that names one (see `symbol_character`); else characters.
+    ModelFormatError names what is not valid or not supported.
+
+    `kind` is what the symbols are: ``"bytes"``, ``"str"`` or ``"int"``. None means bytes if there is a
+    ByteLevel step, or a rule for unknown characters; integers if every symbol is a character that names one
+    (see `symbol_character`); else characters.
     """
     file = text if isinstance(text, dict) else parse_json(text)
     model = file.get("model") if isinstance(file, dict) else None
@@ -49,7 +64,9 @@ def read(text: str | bytes | dict[str, Any], kind: str | None, config: Mapping[s
         kind = quoted(model.get("type") if isinstance(model, dict) else model)
         raise ModelFormatError(f"model: expected one of the type BPE, Unigram or WordPiece, got {kind}")
     if model.get("dropout") not in (None, 0, 0.0):
-        raise ModelFormatError(f"model: dropout={quoted(model['dropout'])} is not supported: ids would be random")
+        raise ModelFormatError(
+            f"model: dropout={quoted(model['dropout'])} is not supported: ids would be random"
+        )
     normalizer, splitter = steps_of(file)
     bytewise = splitter is not None and splitter.bytewise
     vocab = read_vocab(model.get("vocab"), "model: vocab")
@@ -62,8 +79,16 @@ def read(text: str | bytes | dict[str, Any], kind: str | None, config: Mapping[s
         left, right, _ = merges.ids(vocab)
         if ((left == unknown.id) | (right == unknown.id)).any():
             stand_in, unknown = _symbol_for_unknown(model, kind), None
-    kind = _kind_of(kind, bytewise, unknown, (name for name in vocab if name not in special and name not in known))
-    if kind == "int" and unknown is not None and unknown.byte_ids is None and not unknown.fuse and not model.get("ignore_merges"):
+    kind = _kind_of(
+        kind, bytewise, unknown, (name for name in vocab if name not in special and name not in known)
+    )
+    if (
+        kind == "int"
+        and unknown is not None
+        and unknown.byte_ids is None
+        and not unknown.fuse
+        and not model.get("ignore_merges")
+    ):
         stand_in = model["unk_token"]
     if kind == "int" and (splitter or normalizer):
         raise ModelFormatError("pre_tokenizer: integers are not cut")
@@ -71,33 +96,52 @@ def read(text: str | bytes | dict[str, Any], kind: str | None, config: Mapping[s
     by_bytes = unknown is not None and unknown.byte_ids is not None
     names = vocab
     if by_bytes:
-        vocab = {name: i for name, i in vocab.items() if name not in BYTE_NAMES or name in special or name in known}
-    if unknown is not None and unknown.fuse and any(mask & SINGLE_WORD and mask & FLAGS["lstrip"] for mask in flags.values()):
+        vocab = {
+            name: i for name, i in vocab.items() if name not in BYTE_NAMES or name in special or name in known
+        }
+    if (
+        unknown is not None
+        and unknown.fuse
+        and any(mask & SINGLE_WORD and mask & FLAGS["lstrip"] for mask in flags.values())
+    ):
         raise ModelFormatError("added_tokens: one with lstrip and single_word: not supported with fuse_unk")
     has_affixes = bool(model.get("continuing_subword_prefix") or model.get("end_of_word_suffix"))
     if has_affixes:
         if over_characters is bytewise or by_bytes:
-            raise ModelFormatError("model: a prefix or suffix of characters needs an unk_token, and no byte_fallback")
+            raise ModelFormatError(
+                "model: a prefix or suffix of characters needs an unk_token, and no byte_fallback"
+            )
         vocab, merges, step = _marked(model, vocab, merges, special | known, _MARKS[bytewise])
         splitter = Splitter.from_state([*(() if splitter is None else splitter.steps), step])
     over = "str" if over_characters else kind
     is_whole = over_characters and not has_affixes and _never_matches(splitter, normalizer)
     changes = normalizer is not None or splitter is not None  # text may become an added token
-    all_letters, cut_runs = kind == "bytes" or bool(flags) or changes, is_whole and not model.get("ignore_merges")
+    all_letters, cut_runs = (
+        kind == "bytes" or bool(flags) or changes,
+        is_whole and not model.get("ignore_merges"),
+    )
     whole = model.get("ignore_merges") is True
-    table = from_names(vocab, merges, over, special, known, None, whole, all_letters, loose=True, cut_runs=cut_runs)
+    table = from_names(
+        vocab, merges, over, special, known, None, whole, all_letters, loose=True, cut_runs=cut_runs
+    )
     if over_characters:
         assert unknown is not None
         is_token = unknown.id in table.token_ids and model["unk_token"] not in special | known
         if unknown.fuse and not by_bytes and is_token:
-            raise ModelFormatError(f"model: unk_token: {quoted(model['unk_token'])} is in texts too: not supported with fuse_unk")
+            raise ModelFormatError(
+                f"model: unk_token: {quoted(model['unk_token'])} is in texts too: not supported with fuse_unk"
+            )
         table = over_bytes(table, unknown)
         if has_affixes:
             table.token_ids[[0xFE, 0xFF]] = -1
     rest = table.special.keys() - special.keys()
     if whole:
-        unheard = {i for word in rest if (i := table.special[word]) != vocab.get(model.get("unk_token") or "", -1)}
-        unheard |= {vocab[word] for word, mask in flags.items() if mask & (SINGLE_WORD | NORMALIZED) and word in vocab}
+        unheard = {
+            i for word in rest if (i := table.special[word]) != vocab.get(model.get("unk_token") or "", -1)
+        }
+        unheard |= {
+            vocab[word] for word, mask in flags.items() if mask & (SINGLE_WORD | NORMALIZED) and word in vocab
+        }
         if unheard := unheard.difference(table.token_ids.tolist() if unheard else ()):
             _check_rest(sorted(name for name, i in vocab.items() if i in unheard), splitter)
     flags = {**flags, **dict.fromkeys(rest, ONLY_DECODED)}
@@ -108,7 +152,8 @@ def read(text: str | bytes | dict[str, Any], kind: str | None, config: Mapping[s
         pattern, splitter = cut_of(splitter)
     if bytewise and not whole and not has_affixes and not NEVER | set(table.symbols) >= set(range(256)):
         stand_in = _stand_in_of_bytes(model, table)
-    decoding = Decoding(((_MARKS[False][0], ""), (_MARKS[False][1], " "))) if has_affixes else None  # a space after each word
+    # a space after each word
+    decoding = Decoding(((_MARKS[False][0], ""), (_MARKS[False][1], " "))) if has_affixes else None
     if kind != "int":
         decoding = decoding_of(file.get("decoder"), names, special | known, bytewise, by_bytes, decoding)
     return table._replace(
@@ -132,14 +177,22 @@ def _kind_of(kind: str | None, bytewise: bool, unknown: Unknown | None, tokens: 
             if kind == "str" or (is_written and set(numbers) == set(range(len(numbers)))):
                 kind = "int"
     if kind not in ("bytes", "str", "int") or (bytewise and kind != "bytes"):
-        raise ModelFormatError(f"kind: {quoted(kind)}, but the file has {'a' if bytewise else 'no'} ByteLevel step")
+        raise ModelFormatError(
+            f"kind: {quoted(kind)}, but the file has {'a' if bytewise else 'no'} ByteLevel step"
+        )
     if kind == "bytes" and not bytewise and unknown is None:
-        raise ModelFormatError("kind: 'bytes', but the file has neither a ByteLevel step nor a rule for unknown characters")
+        raise ModelFormatError(
+            "kind: 'bytes', but the file has neither a ByteLevel step nor a rule for unknown characters"
+        )
     return kind
 
 
 def _marked(
-    model: dict[str, Any], vocab: dict[str, int], merges: NamePairs, added: dict[str, int], marks: tuple[str, str]
+    model: dict[str, Any],
+    vocab: dict[str, int],
+    merges: NamePairs,
+    added: dict[str, int],
+    marks: tuple[str, str],
 ) -> tuple[dict[str, int], NamePairs, dict[str, Any]]:
     """Names and pairs with marks in place of a prefix and a suffix, and the step that puts them; ModelFormatError."""
     if model.get("ignore_merges") is True:
@@ -147,7 +200,9 @@ def _marked(
     plain = {name: i for name, i in vocab.items() if name not in added}
     prefix, suffix = model.get("continuing_subword_prefix") or "", model.get("end_of_word_suffix") or ""
     if prefix not in ("", PREFIX) or suffix not in ("", SUFFIX):  # which names of tokens have
-        raise ModelFormatError(f"model: continuing_subword_prefix, end_of_word_suffix: expected {PREFIX!r}, {SUFFIX!r} or null")
+        raise ModelFormatError(
+            f"model: continuing_subword_prefix, end_of_word_suffix: expected {PREFIX!r}, {SUFFIX!r} or null"
+        )
     marked, lists = with_marks(plain, merges.lists(), prefix, suffix, marks)
     step = {"type": "Marks", "inside": marks[0] if prefix else "", "end": marks[1] if suffix else ""}
     return {name: i for name, i in vocab.items() if name not in plain} | marked, NamePairs.of(lists), step
@@ -156,32 +211,47 @@ def _marked(
 def _check_rest(names: list[str], splitter: Splitter | None) -> None:
     """ModelFormatError if a word may be one of the tokens that no pair makes."""
     for name in names:
-        data = named_bytes(name) if splitter is not None and splitter.bytewise else name.encode("utf-8", "surrogatepass")
+        data = (
+            named_bytes(name)
+            if splitter is not None and splitter.bytewise
+            else name.encode("utf-8", "surrogatepass")
+        )
         try:
             text = data.decode()
         except UnicodeDecodeError:
             continue  # in no text
-        if splitter is None or any(name in splitter.pieces(before + text) for before in ("", "a", "1", ".", "\n")):
-            raise ModelFormatError(f"model: vocab: no pair makes {quoted(name)}, but with ignore_merges a word may be one")
+        if splitter is None or any(
+            name in splitter.pieces(before + text) for before in ("", "a", "1", ".", "\n")
+        ):
+            raise ModelFormatError(
+                f"model: vocab: no pair makes {quoted(name)}, but with ignore_merges a word may be one"
+            )
 
 
 def _never_matches(splitter: Splitter | None, normalizer: Normalizer | None) -> bool:
     """Whether all steps cut at a text that the normalizer replaces everywhere, or there is no step."""
     last = normalizer.steps[-1] if normalizer is not None else {}
-    gone = last["pattern"].get("String") if last.get("type") == "Replace" and len(last["content"]) == 1 else None
+    gone = (
+        last["pattern"].get("String") if last.get("type") == "Replace" and len(last["content"]) == 1 else None
+    )
     if splitter is None:
         return True
     return gone not in (None, last.get("content")) and all(
-        step["type"] == "Split" and not step["invert"] and step["pattern"].get("String") == gone for step in splitter.steps
+        step["type"] == "Split" and not step["invert"] and step["pattern"].get("String") == gone
+        for step in splitter.steps
     )
 
 
 def _cuts(vocab: dict[str, int], runs: dict[int, int]) -> str | None:
     """The pattern of where text may be cut first, and must be within runs: no token goes on there; None for nowhere."""
     across = [name for name in vocab if MARK in name.lstrip(MARK)]
-    kept = [(left, right) for left, mark, right in (name.partition(MARK) for name in across[:9]) if left and right]
+    kept = [
+        (left, right) for left, mark, right in (name.partition(MARK) for name in across[:9]) if left and right
+    ]
     at_marks = MARK in vocab and len(kept) == len(across) < 9 and not any(MARK in right for _, right in kept)
-    cuts = MarkCuts(at_marks, tuple(kept) if at_marks else (), tuple((chr(point), n) for point, n in runs.items()))
+    cuts = MarkCuts(
+        at_marks, tuple(kept) if at_marks else (), tuple((chr(point), n) for point, n in runs.items())
+    )
     return cuts.pattern if at_marks or runs else None
 
 
@@ -192,9 +262,14 @@ def _unknown(model: dict[str, Any], vocab: dict[str, int]) -> Unknown | None:
     ids = None
     if model.get("byte_fallback") is True and any(name in vocab for name in BYTE_NAMES):
         ids = np.array([vocab.get(name, one) for name in BYTE_NAMES], np.int32)
-        for name, byte in BYTE_NAMES.items():  # that of a character is not asked for, and some bytes are in no text
-            if name not in vocab and (chr(byte) not in vocab if byte < 0x80 else one < 0 or byte not in NEVER):
-                raise ModelFormatError(f"model: byte_fallback: the token {name} is missing; expected those of all 256 bytes")
+        # that of a character is not asked for, and some bytes are in no text
+        for name, byte in BYTE_NAMES.items():
+            if name not in vocab and (
+                chr(byte) not in vocab if byte < 0x80 else one < 0 or byte not in NEVER
+            ):
+                raise ModelFormatError(
+                    f"model: byte_fallback: the token {name} is missing; expected those of all 256 bytes"
+                )
     return None if ids is None and one < 0 else Unknown(ids, one, model.get("fuse_unk") is True)
 
 
@@ -202,9 +277,14 @@ def _symbol_for_unknown(model: dict[str, Any], kind: str | None) -> str:
     """The unknown token, merged with others as a symbol of the text; ModelFormatError for options that are not supported then."""
     word = model["unk_token"]
     odd: dict[str, Any] = {"a name of several characters": len(word) > 1, "kind='bytes'": kind is not None}
-    odd |= {name: model.get(name) for name in ("fuse_unk", "ignore_merges", "continuing_subword_prefix", "end_of_word_suffix")}
+    odd |= {
+        name: model.get(name)
+        for name in ("fuse_unk", "ignore_merges", "continuing_subword_prefix", "end_of_word_suffix")
+    }
     if said := next((what for what, is_so in odd.items() if is_so), None):
-        raise ModelFormatError(f"model: unk_token: {quoted(word)} is part of merges, which is not supported with {said}")
+        raise ModelFormatError(
+            f"model: unk_token: {quoted(word)} is part of merges, which is not supported with {said}"
+        )
     return str(word)
 
 
@@ -242,17 +322,24 @@ def write(
 ) -> str:
     """The content of a tokenizer.json: ids of names, pairs of names by rank, special tokens, known words.
 
-    `unk_token` names the special token for symbols that have none, unless `table` has a rule of its own. Of `table` the tokens
-    are not used. Where its last step is Marks, the names have a prefix and a suffix instead (character_bytes.py).
+    `unk_token` names the special token for symbols that have none, unless `table` has a rule of its own. Of
+    `table` the tokens are not used. Where its last step is Marks, the names have a prefix and a suffix
+    instead (character_bytes.py).
     """
-    unknown, words, steps = table.unknown, special | known, () if table.splitter is None else table.splitter.steps
+    unknown, words, steps = (
+        table.unknown,
+        special | known,
+        () if table.splitter is None else table.splitter.steps,
+    )
     replaced: list[tuple[str, str, str]] = []  # affix, where it is, and its text when decoded
     if steps and steps[-1]["type"] == "Marks":
         inside, end = steps[-1]["inside"], steps[-1]["end"]
         vocab, merges = without_marks(vocab, merges, (inside, end))
         space = " " if unknown is not None else names_of(b" ")
         replaced = [(PREFIX, "^" + PREFIX, "")] * bool(inside) + [(SUFFIX, SUFFIX + "$", space)] * bool(end)
-        table = table._replace(splitter=Splitter.from_state(steps[:-1]) if len(steps) > 1 else None, decoding=None)
+        table = table._replace(
+            splitter=Splitter.from_state(steps[:-1]) if len(steps) > 1 else None, decoding=None
+        )
     affixes = [affix for affix, _, _ in replaced]
     model: dict[str, Any] = {
         "type": "BPE",
@@ -268,17 +355,21 @@ def write(
     }
     file = file_of(table, special, known, model, post_processor)
     if replaced:
-        without = [{"type": "Replace", "pattern": {"Regex": regex}, "content": new} for _, regex, new in replaced]
+        without = [
+            {"type": "Replace", "pattern": {"Regex": regex}, "content": new} for _, regex, new in replaced
+        ]
         if "decoder" not in (table.file or {}):
             file["decoder"] = {"type": "Sequence", "decoders": [*without, file["decoder"]]}
     rows = sorted((i, name) for name, i in (vocab | words).items())
-    if [i for i, _ in rows] == list(range(len(rows))):  # words after the vocabulary get these ids there, and are no tokens of it
+    # words after the vocabulary get these ids there, and are no tokens of it
+    if [i for i, _ in rows] == list(range(len(rows))):
         del rows[1 + max([*vocab.values(), words.get(model["unk_token"], -1)]) :]
     model |= {"vocab": {name: i for i, name in rows}, "merges": [*zip(*merges, strict=True)]}
     return json.dumps(file, ensure_ascii=False)
 
 
-# ---------------------------------------------------------------------------------------------------- parts of all kinds
+# ---------------------------------------------------------------------------------------------------- parts
+# of all kinds
 
 AS_BYTES = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
 
@@ -292,29 +383,41 @@ def steps_of(file: Mapping[str, Any]) -> tuple[Normalizer | None, Splitter | Non
     changer = Normalizer([]) if normalizer is None else Normalizer.from_state(normalizer)
     splitter = None if pre_tokenizer is None else Splitter.from_state(pre_tokenizer)
     for pattern in (step.get("pattern", {}).get("Regex", " ") for step in changer.steps):
-        try:  # it must not match nothing: text that comes from nowhere is there twice after later steps of tokenizers
+        # it must not match nothing: text that comes from nowhere is there twice after later steps of
+        # tokenizers
+        try:
             portable(pattern)
         except ValueError as error:
             raise ModelFormatError(f"normalizer: Replace: {quoted(pattern)}: {error}") from error
-    if splitter is not None and splitter.asks_for_start:  # whether text is the first of a document depends on details there
+    # whether text is the first of a document depends on details there
+    if splitter is not None and splitter.asks_for_start:
         kinds = [step["type"] for step in changer.steps]
         replaced = [step["pattern"].get("String", "") for step in changer.steps if step["type"] == "Replace"]
         is_first = splitter.steps[0].get("prepend_scheme") == "first" and "Prepend" not in kinds
         if any(len(old) != 1 for old in replaced) or (kinds and not is_first):
-            raise ModelFormatError("pre_tokenizer: Metaspace: the prepend_scheme first is not supported with this normalizer")
+            raise ModelFormatError(
+                "pre_tokenizer: Metaspace: the prepend_scheme first is not supported with this normalizer"
+            )
     if changer.steps and changer.steps[-1]["type"] == "ByteLevel":
         late = [token for token in added or () if isinstance(token, dict) and token.get("normalized")]
         if any(token.get(name) for token in late for name in FLAGS if name != "normalized"):
-            raise ModelFormatError("added_tokens: lstrip, rstrip, single_word of one that a ByteLevel normalizer changes")
+            raise ModelFormatError(
+                "added_tokens: lstrip, rstrip, single_word of one that a ByteLevel normalizer changes"
+            )
         changer = Normalizer(changer.steps[:-1])
         words = [str(token.get("content")) for token in late]
-        shown = [changer.apply(word) for word in words]  # and decoded by their names, where kernels do not do it
+        # and decoded by their names, where kernels do not do it
+        shown = [changer.apply(word) for word in words]
         decoder = file.get("decoder")
         by_kernels = shown == words and isinstance(decoder, dict) and decoder.get("type") == "ByteLevel"
         if not by_kernels and any(names_of(word.encode("utf-8", "surrogatepass")) != word for word in shown):
-            raise ModelFormatError("added_tokens: with the normalizer ByteLevel, one beyond visible ASCII needs it as decoder")
+            raise ModelFormatError(
+                "added_tokens: with the normalizer ByteLevel, one beyond visible ASCII needs it as decoder"
+            )
         splitter = Splitter.from_state([AS_BYTES, *(() if splitter is None else splitter.steps)])
-    return Normalizer.of(changer) if changer.steps else None, splitter if splitter is not None and splitter.steps else None
+    return Normalizer.of(
+        changer
+    ) if changer.steps else None, splitter if splitter is not None and splitter.steps else None
 
 
 def cut_of(splitter: Splitter | None) -> tuple[str | None, Splitter | None]:
@@ -338,28 +441,48 @@ def added_of(
     if not isinstance(tokens, list):
         raise ModelFormatError("added_tokens: expected a list")
     for i, token in enumerate(tokens):
-        if not isinstance(token, dict) or not isinstance(token.get("content"), str) or type(token.get("id")) is not int:
+        if (
+            not isinstance(token, dict)
+            or not isinstance(token.get("content"), str)
+            or type(token.get("id")) is not int
+        ):
             raise ModelFormatError(f"added_tokens[{i}]: expected an object with content and id")
         if odd := token.keys() - {*FLAGS, "special", "content", "id"}:
-            others.append(f"added_tokens[{i}]: the field {quoted(min(odd))} is not read, nor is it in tokenizers")
+            others.append(
+                f"added_tokens[{i}]: the field {quoted(min(odd))} is not read, nor is it in tokenizers"
+            )
         if not 0 <= token["id"] < 1 << 32:
-            raise ModelFormatError(f"added_tokens[{i}]: id: expected less than 2**32, got {quoted(token['id'])}")
+            raise ModelFormatError(
+                f"added_tokens[{i}]: id: expected less than 2**32, got {quoted(token['id'])}"
+            )
         if not (word := token["content"]):
             continue
         token_id = vocab.get(word, found[0].get(word, found[1].pop(word, -1)))
         if token_id < 0:  # the id that tokenizers gives it, whatever the file says
             token_id, free = free, free + 1
             if token_id in taken:
-                raise ModelFormatError(f"added_tokens[{i}]: {quoted(word)} gets the id {token_id}, which a token has already")
+                raise ModelFormatError(
+                    f"added_tokens[{i}]: {quoted(word)} gets the id {token_id}, which a token has already"
+                )
         if token_id != token["id"]:
             there = f"has the id {quoted(token['id'])} in the file, but {token_id} here and in tokenizers"
             others.append(f"added_tokens[{i}]: {quoted(word)} {there}")
-        if wrong := next((name for name in (*FLAGS, "special") if type(token.get(name, False)) is not bool), None):
-            raise ModelFormatError(f"added_tokens[{i}]: {wrong}: expected true or false, got {quoted(token[wrong])}")
-        found[not (token.get("special") or word in found[0])][word] = token_id  # of a word that is there twice the last counts
-        before, flags[word] = flags.get(word), sum(bit for name, bit in FLAGS.items() if token.get(name) is True)
+        if wrong := next(
+            (name for name in (*FLAGS, "special") if type(token.get(name, False)) is not bool), None
+        ):
+            raise ModelFormatError(
+                f"added_tokens[{i}]: {wrong}: expected true or false, got {quoted(token[wrong])}"
+            )
+        # of a word that is there twice the last counts
+        found[not (token.get("special") or word in found[0])][word] = token_id
+        before, flags[word] = (
+            flags.get(word),
+            sum(bit for name, bit in FLAGS.items() if token.get(name) is True),
+        )
         if before is not None and (before ^ flags[word]) & NORMALIZED:
-            raise ModelFormatError(f"added_tokens[{i}]: {quoted(word)} is there twice, once normalized: not supported")
+            raise ModelFormatError(
+                f"added_tokens[{i}]: {quoted(word)} is there twice, once normalized: not supported"
+            )
         if normalizer is not None and flags[word] & NORMALIZED:
             if late.setdefault(shown := normalizer.apply(word), word) != word:
                 same = f"is {quoted(shown)} in normalised text, as another, or nothing: tokenizers takes one by chance, or fails"
@@ -367,18 +490,24 @@ def added_of(
     if others:
         more = f" ({len(others)} like this)" if len(others) > 1 else ""
         warnings.warn(others[0] + more, UserWarning, stacklevel=2)
-    if normalizer is None and len({mask & NORMALIZED for mask in flags.values()}) < 2:  # all of them are looked for in one go
+    # all of them are looked for in one go
+    if normalizer is None and len({mask & NORMALIZED for mask in flags.values()}) < 2:
         flags = {word: mask & ~NORMALIZED for word, mask in flags.items()}
     return *found, {word: mask for word, mask in flags.items() if mask}
 
 
 def decoding_of(
-    decoder: Any, names: Iterable[str], added: Iterable[str], bytewise: bool, by_bytes: bool, marks: Decoding | None = None
+    decoder: Any,
+    names: Iterable[str],
+    added: Iterable[str],
+    bytewise: bool,
+    by_bytes: bool,
+    marks: Decoding | None = None,
 ) -> Decoding | None:
     """Rules by which kernels decode as a decoder does, or one that leaves it to the package tokenizers.
 
-    `names` are those of tokens, `added` those of added tokens; `marks` is the rule for the decoder that `write` writes beside
-    marks. ModelFormatError for a decoder that is not valid.
+    `names` are those of tokens, `added` those of added tokens; `marks` is the rule for the decoder that
+    `write` writes beside marks. ModelFormatError for a decoder that is not valid.
     """
     if decoder is None:
         return Decoding(by_names=True)
@@ -392,7 +521,11 @@ def decoding_of(
     except ValueError as error:
         raise ModelFormatError(str(error)) from error
     steps: list[Any] = [decoder]
-    while (at := next((i for i, s in enumerate(steps) if isinstance(s, dict) and s.get("type") == "Sequence"), None)) is not None:
+    while (
+        at := next(
+            (i for i, s in enumerate(steps) if isinstance(s, dict) and s.get("type") == "Sequence"), None
+        )
+    ) is not None:
         inside = steps[at].get("decoders")
         steps[at : at + 1] = inside if isinstance(inside, list) else [None]
     kinds = [step.get("type") if isinstance(step, dict) else None for step in steps]
@@ -400,11 +533,19 @@ def decoding_of(
     if bytewise or marks is not None:
         exact = kinds == ["ByteLevel"]
         if marks is not None:
-            exact = any(step.get("pattern") == {"Regex": SUFFIX + "$"} for step in steps if isinstance(step, dict))
+            exact = any(
+                step.get("pattern") == {"Regex": SUFFIX + "$"} for step in steps if isinstance(step, dict)
+            )
         made = marks or made
-    for i, (kind, step) in enumerate(zip(kinds, steps, strict=True) if not bytewise and marks is None else ()):
+    for i, (kind, step) in enumerate(
+        zip(kinds, steps, strict=True) if not bytewise and marks is None else ()
+    ):
         before = kinds[:i]
-        if kind == "Replace" and not {"ByteFallback", "Fuse"} & {*before} and (old := step["pattern"].get("String")):
+        if (
+            kind == "Replace"
+            and not {"ByteFallback", "Fuse"} & {*before}
+            and (old := step["pattern"].get("String"))
+        ):
             made = made._replace(replace=(*made.replace, (old, step["content"])))
         elif kind == "Metaspace" and kinds == ["Metaspace"] and (mark := step.get("replacement")):
             made = Decoding(((mark, " "),))
@@ -432,20 +573,28 @@ def processed(processor: Any) -> Template:
         if kind not in ("Sequence", "ByteLevel", *_AROUND):
             raise ModelFormatError(f"post_processor: {quoted(kind)} is not supported")
         if kind in _AROUND and made[:2] != Template()[:2]:
-            raise ModelFormatError("post_processor: two steps that put tokens around a text are not supported")
+            raise ModelFormatError(
+                "post_processor: two steps that put tokens around a text are not supported"
+            )
         try:
             if kind == "Sequence":
                 steps[:0] = step["processors"]
                 continue
             single, pair, types = made.single, made.pair, made.types
             if kind == "TemplateProcessing":
-                ids: dict[str, list[int]] = {name: [*map(int, word["ids"])] for name, word in step["special_tokens"].items()}
+                ids: dict[str, list[int]] = {
+                    name: [*map(int, word["ids"])] for name, word in step["special_tokens"].items()
+                }
                 parts = []
                 for side in (step["single"], step["pair"]):
                     rows: list[tuple[int, int]] = []
                     for part in side:
                         ((what, value),) = part.items()
-                        many = ids[value["id"]] if what == "SpecialToken" else [{"A": FIRST, "B": SECOND}[value["id"]]]
+                        many = (
+                            ids[value["id"]]
+                            if what == "SpecialToken"
+                            else [{"A": FIRST, "B": SECOND}[value["id"]]]
+                        )
                         rows += [(i, int(value["type_id"])) for i in many]
                     parts.append(tuple(rows))
                 single, pair = parts
@@ -462,24 +611,34 @@ def processed(processor: Any) -> Template:
             raise ModelFormatError(f"post_processor: {quoted(kind)} is not valid: {error!r}") from error
     for around, texts in ((made.single, [FIRST]), (made.pair, [FIRST, SECOND])):
         if sorted(i for i, _ in around if i >= FIRST) != texts or any(t >= FIRST for _, t in around):
-            raise ModelFormatError("post_processor: expected every text once, and ids and type ids below 2**31")
+            raise ModelFormatError(
+                "post_processor: expected every text once, and ids and type ids below 2**31"
+            )
     return made
 
 
 def outer(file: dict[str, Any], config: Mapping[str, Any]) -> dict[str, Any] | None:
     """The parts of a file that act after encoding, as they are there, and defaults of a call, as of `config_of`; None for none.
 
-    ModelFormatError for a part or a field that is not valid, not supported or not known; of all small parts where the package
-    tokenizers is there.
+    ModelFormatError for a part or a field that is not valid, not supported or not known; of all small parts
+    where the package tokenizers is there.
     """
     if odd := file.keys() - _FIELDS:
         raise ModelFormatError(f"the field {quoted(min(odd))} is not known here, nor in tokenizers")
     if odd := file["model"].keys() - _OF_MODELS:
-        warnings.warn(f"model: the field {quoted(min(odd))} is not read, nor is it in tokenizers", UserWarning, stacklevel=2)
+        warnings.warn(
+            f"model: the field {quoted(min(odd))} is not read, nor is it in tokenizers",
+            UserWarning,
+            stacklevel=2,
+        )
     found = {name: file.get(name) for name in _OUTER if name == "decoder" or file.get(name) is not None}
     processed(found.get("post_processor"))
-    parts = {name: file.get(name) for name in ("normalizer", "pre_tokenizer", *_OUTER)} | {"version": file.get("version", "1.0")}
-    options = {name: value for name, value in file["model"].items() if name not in ("vocab", "merges", "unk_id")}
+    parts = {name: file.get(name) for name in ("normalizer", "pre_tokenizer", *_OUTER)} | {
+        "version": file.get("version", "1.0")
+    }
+    options = {
+        name: value for name, value in file["model"].items() if name not in ("vocab", "merges", "unk_id")
+    }
     none: Any = {} if options.get("type") != "Unigram" else [["a", 0.0]]
     try:
         package_of({**parts, "model": {**options, "vocab": none, "merges": []}}, "tokenizer.json")
@@ -492,10 +651,13 @@ def outer(file: dict[str, Any], config: Mapping[str, Any]) -> dict[str, Any] | N
     for at, part in (("padding_side", padding), ("truncation_side", truncation)):
         own[at] = str(part.get("direction") or "").lower() or None
     config = {name: value for name, value in own.items() if value is not None} | {**config}
-    if "model_input_names" not in config:  # which only transformers has, whose calls follow no other part of a file
+    # which only transformers has, whose calls follow no other part of a file
+    if "model_input_names" not in config:
         call = {name: truncation.get(name) for name in ("max_length", "stride")}
         call |= {name: padding.get(name) for name in ("pad_id", "pad_type_id", "pad_to_multiple_of")}
-        call["truncation"] = re.sub(r"\B([A-Z])", r"_\1", str(truncation.get("strategy") or "")).lower() or None
+        call["truncation"] = (
+            re.sub(r"\B([A-Z])", r"_\1", str(truncation.get("strategy") or "")).lower() or None
+        )
         if isinstance(strategy := padding.get("strategy"), dict):
             call |= {"padding": "max_length", "length": strategy.get("Fixed")}
         elif padding:
@@ -551,8 +713,8 @@ def file_of(
 ) -> dict[str, Any]:
     """The content of a tokenizer.json with this model: text is treated as `table` says.
 
-    `post_processor` puts special tokens around a document, if not that of the file that `table` is from. The tokens of `table`
-    are not used.
+    `post_processor` puts special tokens around a document, if not that of the file that `table` is from. The
+    tokens of `table` are not used.
     """
     own = table.file or {}
     level = {**AS_BYTES}
@@ -564,13 +726,19 @@ def file_of(
         elif pattern == NAMED["digits1"]:
             steps.append({"type": "Digits", "individual_digits": True})
         else:
-            steps.append({"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Isolated", "invert": False})
+            steps.append(
+                {"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Isolated", "invert": False}
+            )
     if bytewise and table.splitter is None:
         steps.append(level)
-    words = sorted([(i, word, True) for word, i in special.items()] + [(i, word, False) for word, i in known.items()])
+    words = sorted(
+        [(i, word, True) for word, i in special.items()] + [(i, word, False) for word, i in known.items()]
+    )
     changes = [] if table.normalizer is None else table.normalizer.state()
     made = table.decoding or Decoding()
-    joins: list[dict[str, Any]] = [{"type": "Replace", "pattern": {"String": old}, "content": new} for old, new in made.replace]
+    joins: list[dict[str, Any]] = [
+        {"type": "Replace", "pattern": {"String": old}, "content": new} for old, new in made.replace
+    ]
     joins += [{"type": "ByteFallback"}] if model.get("byte_fallback") is True else []
     joins.append({"type": "Fuse"})
     joins += [{"type": "Strip", "content": made.strip, "start": made.n, "stop": 0}] if made.n else []
@@ -589,6 +757,8 @@ def file_of(
         "normalizer": _sequence(changes, "normalizers"),
         "pre_tokenizer": _sequence(steps, "pretokenizers"),
         "post_processor": post_processor or own.get("post_processor"),
-        "decoder": own.get("decoder", level | {"use_regex": True} if bytewise else _sequence(joins, "decoders")),
+        "decoder": own.get(
+            "decoder", level | {"use_regex": True} if bytewise else _sequence(joins, "decoders")
+        ),
         "model": model,
     }

@@ -1,37 +1,42 @@
 """Orders of creation for tables of pairs in which a token comes before its own parts, with the same ids.
 
-**Late pairs.** Text is encoded one merge at a time, the pair of the lowest rank first, of several the leftmost. If (P, Q) has a
-lower rank than the one that makes P, it is merged at once wherever a P is made beside a Q: it is *late*, and belongs after
-the pair that makes P, its *root*. With the pairs 0 = (ab, c) and 1 = (a, b), the root of (ab, c) is 1:
+**Late pairs.** Text is encoded one merge at a time, the pair of the lowest rank first, of several the
+leftmost. If (P, Q) has a lower rank than the one that makes P, it is merged at once wherever a P is made
+beside a Q: it is *late*, and belongs after the pair that makes P, its *root*. With the pairs 0 = (ab, c) and
+1 = (a, b), the root of (ab, c) is 1:
 
-    one merge at a time     a b c a b  ->  ab c a b  ->  abc a b  ->  abc ab        1, 0, 1
-    in order of creation    a b c a b  ->  ab c ab   ->  abc ab                     (a, b) wherever it is, then (ab, c)
+    one merge at a time     a b c a b  ->  ab c a b  ->  abc a b  ->  abc ab        1, 0, 1 in order of
+    creation    a b c a b  ->  ab c ab   ->  abc ab                     (a, b) wherever it is, then (ab, c)
 
-The two differ only in that all occurrences of a root are merged before the first late pair. Let A = (X, Y) be a root, and L the
-tokens that are A or late after it. The order makes no difference if, for every late pair of the root,
+The two differ only in that all occurrences of a root are merged before the first late pair. Let A = (X, Y) be
+a root, and L the tokens that are A or late after it. The order makes no difference if, for every late pair of
+the root,
 
 - not both of its parts are in L: otherwise a token of L waits for one to its right that does not exist yet;
-- its part outside of L is not X if it is the right one: an X to the right may be about to become part of another A; and
-- no token is such a right part in one pair and such a left part in another: two tokens of L would compete for it.
+- its part outside of L is not X if it is the right one: an X to the right may be about to become part of
+  another A; and
+- no token is such a right part in one pair and such a left part in another: two tokens of L would compete for
+  it.
 
-For then whatever is between two tokens of L belongs to one of them alone: what is right of a new A is taken by it or by nobody,
-what is left of it has had its turn, since roots are merged from the left, and each token of L grows by itself, lowest rank first,
-whether the others exist yet or not. (No token of L is part of its root, since parts are shorter.)
+For then whatever is between two tokens of L belongs to one of them alone: what is right of a new A is taken
+by it or by nobody, what is left of it has had its turn, since roots are merged from the left, and each token
+of L grows by itself, lowest rank first, whether the others exist yet or not. (No token of L is part of its
+root, since parts are shorter.)
 
-**Runs.** In some tables (of Gemma 3) the pair (XX, X) has a lower rank than (X, X), (XXX, X) too, and so on up to K times X: as
-soon as two are merged, the third is, then the fourth; a run of n becomes tokens of K symbols, from the left, and one for the
-rest. No table in order of creation does that. But if text is cut within runs, after every K symbols, each run of n symbols is one
-token, and so it is by doubling: XX, X4, X8, ... of all, then (X4, XX), (X4, X), (XX, X) for the rest, those of the greatest
-powers first::
+**Runs.** In some tables (of Gemma 3) the pair (XX, X) has a lower rank than (X, X), (XXX, X) too, and so on
+up to K times X: as soon as two are merged, the third is, then the fourth; a run of n becomes tokens of K
+symbols, from the left, and one for the rest. No table in order of creation does that. But if text is cut
+within runs, after every K symbols, each run of n symbols is one token, and so it is by doubling: XX, X4, X8,
+... of all, then (X4, XX), (X4, X), (XX, X) for the rest, those of the greatest powers first::
 
     XXXXXXX   ->   XX XX XX X   ->   X4 XX X   ->   X6 X   ->   X7
 
-Every token of a run is made of the token without its lowest power of two, and that; these pairs replace (X, X). The ids are equal
-if
+Every token of a run is made of the token without its lowest power of two, and that; these pairs replace (X,
+X). The ids are equal if
 
 - all late pairs of the root (X, X) are those of the run: no other is merged as soon as XX exists;
-- no pair of a lower rank than (X, X) has X on its right: a run begins where the text has it. At its end it may lose one X, but
-  not more: such a pair with X on its left has none at the beginning of its right part;
+- no pair of a lower rank than (X, X) has X on its right: a run begins where the text has it. At its end it
+  may lose one X, but not more: such a pair with X on its left has none at the beginning of its right part;
 - no token holds more than K times X in a row, so that none crosses a cut.
 """
 
@@ -58,7 +63,8 @@ def roots_of(pairs: np.ndarray, n_symbols: int) -> np.ndarray | None:
 def creation_order(pairs: np.ndarray, n_symbols: int) -> np.ndarray | None:
     """Order of creation that encodes alike: int64[m], the pairs in their new order; None if there is none.
 
-    `pairs` int64[m, 2]: pair i makes the token n_symbols + i of two tokens that are shorter than it. O(m * depth of late pairs).
+    `pairs` int64[m, 2]: pair i makes the token n_symbols + i of two tokens that are shorter than it. O(m *
+    depth of late pairs).
 
     >>> creation_order(np.array([[5, 2], [1, 2], [0, 1]]), 3).tolist()
     [1, 2, 0]
@@ -93,14 +99,19 @@ def creation_order(pairs: np.ndarray, n_symbols: int) -> np.ndarray | None:
 
     after = sorted(late.tolist(), key=place)
     stay = np.delete(own, late)
-    return np.insert(stay, np.searchsorted(stay, roots[n_symbols + np.array(after, np.int64)], side="right"), after)
+    return np.insert(
+        stay, np.searchsorted(stay, roots[n_symbols + np.array(after, np.int64)], side="right"), after
+    )
 
 
 def run_order(pairs: np.ndarray, n_symbols: int) -> tuple[np.ndarray, np.ndarray, dict[int, int]] | None:
-    """The pairs with runs by doubling; None if there are none that can be. The third condition is left to the caller.
+    """The pairs with runs by doubling; None if there are none that can be.
 
-    `pairs` int64[m, 2] as for `creation_order`. The result is int64[m, 2] pairs of the same tokens in another order, int64[m]
-    which pair made each of the tokens before, and how many times each symbol is in the longest token of its runs. O(m).
+    The third condition is left to the caller.
+
+    `pairs` int64[m, 2] as for `creation_order`. The result is int64[m, 2] pairs of the same tokens in another
+    order, int64[m] which pair made each of the tokens before, and how many times each symbol is in the
+    longest token of its runs. O(m).
 
     >>> new, order, longest = run_order(np.array([[2, 0], [0, 0]]), 1)  # XXX, XX
     >>> new.tolist(), order.tolist(), longest
@@ -117,9 +128,14 @@ def run_order(pairs: np.ndarray, n_symbols: int) -> tuple[np.ndarray, np.ndarray
     new, place, longest = pairs.copy(), np.arange(m, dtype=np.float64), {}
     for root, members in groups.items():
         symbol = int(pairs[root, 0])
-        if symbol >= n_symbols or symbol != pairs[root, 1] or _is_disturbed(pairs, n_symbols, root, symbol, members):
+        if (
+            symbol >= n_symbols
+            or symbol != pairs[root, 1]
+            or _is_disturbed(pairs, n_symbols, root, symbol, members)
+        ):
             continue
-        # the tokens of 0, 1, 2, ... symbols (-1 for none), if all late pairs of the root add one symbol to a run
+        # the tokens of 0, 1, 2, ... symbols (-1 for none), if all late pairs of the root add one symbol to a
+        # run
         following = {int(pairs[i, 0]): n_symbols + i for i in members if pairs[i, 1] == symbol}
         tokens = [-1, symbol, n_symbols + root]
         while tokens[-1] in following:
@@ -128,7 +144,10 @@ def run_order(pairs: np.ndarray, n_symbols: int) -> tuple[np.ndarray, np.ndarray
             continue
         longest[symbol] = len(tokens) - 1
         # powers of two ascending, then lengths by their greatest power
-        sizes = sorted(range(2, len(tokens)), key=lambda n: (n & -n != n, n if n & -n == n else -n.bit_length(), n.bit_count()))
+        sizes = sorted(
+            range(2, len(tokens)),
+            key=lambda n: (n & -n != n, n if n & -n == n else -n.bit_length(), n.bit_count()),
+        )
         for turn, n in enumerate(sizes):
             low = n & -n
             parts = (n // 2, n // 2) if low == n else (n - low, low)

@@ -1,18 +1,19 @@
 """A model as plain data, and its two file formats: readable JSON, and npz of flat arrays.
 
-A model is a dict: ``tokenizer`` (class name), ``params`` (constructor arguments), ``alphabet`` and ``vocabulary`` (what their
-`state()` returns), ``text`` (`state()` of the segmenter) unless that is empty, ``history`` (its `state()`) after a fit,
-``actions`` (numbers and strings) where an `ActionTokenizer` uses it, and ``metadata``, an object of the user's. Both formats hold
-the same. Reading a file never runs code from it, and raises `ModelFormatError` if it is not valid.
+A model is a dict: ``tokenizer`` (class name), ``params`` (constructor arguments), ``alphabet`` and
+``vocabulary`` (what their `state()` returns), ``text`` (`state()` of the segmenter) unless that is empty,
+``history`` (its `state()`) after a fit, ``actions`` (numbers and strings) where an `ActionTokenizer` uses it,
+and ``metadata``, an object of the user's. Both formats hold the same. Reading a file never runs code from it,
+and raises `ModelFormatError` if it is not valid.
 
-JSON holds the dict with arrays as lists; npz holds each array as a member named ``part.field``, and the rest as JSON in the
-member ``head``. For example ``{"vocabulary": {"n_alphabet": 2, "merges": [[0, 1]]}}`` becomes the member ``vocabulary.merges``
-and the head ``{"vocabulary": {"n_alphabet": 2}}``.
+JSON holds the dict with arrays as lists; npz holds each array as a member named ``part.field``, and the rest
+as JSON in the member ``head``. For example ``{"vocabulary": {"n_alphabet": 2, "merges": [[0, 1]]}}`` becomes
+the member ``vocabulary.merges`` and the head ``{"vocabulary": {"n_alphabet": 2}}``.
 
-A file says version 1 unless its vocabulary has occurrences or probabilities (2), or text is treated in a way that releases that
-know version 2 would refuse (3), or it holds the history of a fit (4), or several symbols of its alphabet have one id (5), or
-tokens keep to frames, or have mirrors, or runs have tokens of their own (6).
-``actions`` and ``metadata`` leave the version as it is: what does not know them reads the tokenizer.
+A file says version 1 unless its vocabulary has occurrences or probabilities (2), or text is treated in a way
+that releases that know version 2 would refuse (3), or it holds the history of a fit (4), or several symbols
+of its alphabet have one id (5), or tokens keep to frames, or have mirrors, or runs have tokens of their own
+(6). ``actions`` and ``metadata`` leave the version as it is: what does not know them reads the tokenizer.
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ from ubpe_numba.vocabulary.vocabulary import OPTIONAL
 
 FORMAT, VERSION = "ubpe-numba", 6
 _SUFFIXES = (".json", ".npz")
-_OF_OTHERS = {"tokenizer.json": "tokenizer.json", "vocab.json": "vocab+merges"}  # names, and formats of `export`
+# names, and formats of `export`
+_OF_OTHERS = {"tokenizer.json": "tokenizer.json", "vocab.json": "vocab+merges"}
 _PARTS = ("tokenizer", "params", "alphabet", "vocabulary", "text", "history", "actions", "metadata")
 _OPTIONAL_PARTS = ("text", "history", "actions", "metadata")
 _TEXT_OF_VERSION_1 = frozenset(["pretokenizer", "special_tokens", "encoding", "token_ids"])
@@ -52,7 +54,8 @@ _ARRAYS = {  # the members of an npz file beside the head, and the kinds of thei
     "history.counts": "iu",
     "history.document_frequencies": "iu",
 }
-_OF_SIGNALS = {"kinds": "u", "lengths": "i", "arena": "i", "cost": "i", "counts": "i"}  # members of files of signals
+# members of files of signals
+_OF_SIGNALS = {"kinds": "u", "lengths": "i", "arena": "i", "cost": "i", "counts": "i"}
 
 
 def save(path: str | os.PathLike[str], model: dict[str, Any]) -> int:
@@ -71,14 +74,18 @@ def save(path: str | os.PathLike[str], model: dict[str, Any]) -> int:
     if suffix == ".json":
         for name, array in arrays.items():
             part, _, field = name.partition(".")
-            is_text = name in ("alphabet.symbols", "alphabet.folded_symbols") and head["alphabet"]["kind"] == "str"
-            if is_text and not ((array >= 0xD800) & (array < 0xE000)).any():  # JSON would join surrogates to one character
+            is_text = (
+                name in ("alphabet.symbols", "alphabet.folded_symbols") and head["alphabet"]["kind"] == "str"
+            )
+            # JSON would join surrogates to one character
+            if is_text and not ((array >= 0xD800) & (array < 0xE000)).any():
                 head[part][field] = "".join(map(chr, array.tolist()))
             else:
                 head[part][field] = array.tolist()
         lines = [f"{json.dumps(k)}: {json.dumps(v)}" for k, v in head.items() if k != "vocabulary"]
         fields = [f"  {json.dumps(k)}: {json.dumps(v)}" for k, v in head["vocabulary"].items()]
-        lines.append('"vocabulary": {\n' + ",\n".join(fields) + "\n }")  # a line for each part and each of its fields
+        # a line for each part and each of its fields
+        lines.append('"vocabulary": {\n' + ",\n".join(fields) + "\n }")
         data = ("{\n " + ",\n ".join(lines) + "\n}\n").encode()
     else:
         data = npz_of({"head": np.frombuffer(json.dumps(head).encode(), np.uint8), **arrays})
@@ -89,8 +96,8 @@ def save(path: str | os.PathLike[str], model: dict[str, Any]) -> int:
 def claimable(n_bytes: int) -> int:
     """How many symbols a file of `n_bytes` may claim, for its alphabet or for all its tokens.
 
-    The limit keeps a small file from allocating gigabytes: 30 pairs can make a token of 2**30 symbols. In real vocabularies a
-    token takes 10 to 40 bytes of the file and has a few symbols.
+    The limit keeps a small file from allocating gigabytes: 30 pairs can make a token of 2**30 symbols. In
+    real vocabularies a token takes 10 to 40 bytes of the file and has a few symbols.
     """
     return 2**22 + 64 * n_bytes
 
@@ -124,7 +131,9 @@ def from_document(head: Any, arrays: dict[str, Any]) -> dict[str, Any]:
     if not isinstance(head, dict) or head.get("format") != FORMAT:
         raise ModelFormatError(f'not a model of this library: no "format": "{FORMAT}"')
     if type(head.get("version")) is not int or not 1 <= head["version"] <= VERSION:
-        raise ModelFormatError(f"version {quoted(head.get('version'))}; this library reads versions 1 to {VERSION}")
+        raise ModelFormatError(
+            f"version {quoted(head.get('version'))}; this library reads versions 1 to {VERSION}"
+        )
     model: dict[str, Any] = {}
     for part in _PARTS:
         if part not in head:
@@ -145,7 +154,8 @@ def from_document(head: Any, arrays: dict[str, Any]) -> dict[str, Any]:
 def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """The object of JSON with these keys and values, for `json.loads(..., object_pairs_hook=unique)`.
 
-    ModelFormatError for a key that is there twice: readers differ in which of its values they take, and so would models.
+    ModelFormatError for a key that is there twice: readers differ in which of its values they take, and so
+    would models.
 
     >>> unique([("a", 1), ("b", 2)])
     {'a': 1, 'b': 2}

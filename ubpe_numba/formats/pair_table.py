@@ -1,16 +1,18 @@
 """Tables of the formats of other libraries: tokens with names and ids, and pairs of names in order of rank.
 
-A name is text in which each symbol of the alphabet is one character: for a byte the one of GPT-2's table, for an integer one of
-the private use area. For example the bytes 32 and 97 ("a" after a space) are named ``Ġa``, the integers 0 and 1 U+E000 U+E001.
+A name is text in which each symbol of the alphabet is one character: for a byte the one of GPT-2's table, for
+an integer one of the private use area. For example the bytes 32 and 97 ("a" after a space) are named ``Ġa``,
+the integers 0 and 1 U+E000 U+E001.
 
-Pairs of names are kept as flat text, for tables of half a million, the left and the right part of each pair side by side::
+Pairs of names are kept as flat text, for tables of half a million, the left and the right part of each pair
+side by side::
 
     pairs     ("a", "b"), ("ab", "é")
     text      a b ab é, in UTF-8: 6 bytes
     starts    0 1 2  4 6
 
-Of several pairs that make one token only one can occur in a text, the one that is merged last when the token is encoded by
-itself. With the pairs 0 = (b, c), 1 = (a, b), 2 = (ab, c), 3 = (a, bc)::
+Of several pairs that make one token only one can occur in a text, the one that is merged last when the token
+is encoded by itself. With the pairs 0 = (b, c), 1 = (a, b), 2 = (ab, c), 3 = (a, bc)::
 
     abc    (b, c) has the lowest rank: a bc    then (a, bc): pair 3 occurs, pair 2 never
 """
@@ -37,10 +39,11 @@ from ubpe_numba.vocabulary.segmenter import Decoding
 from ubpe_numba.vocabulary.unknown import Unknown
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
-_PRIVATE, _N_PRIVATE = 0xE000, 6400  # the private use area; further integers are named by characters from U+10000 on
+# the private use area; further integers are named by characters from U+10000 on
+_PRIVATE, _N_PRIVATE = 0xE000, 6400
 MOST_INTEGERS = _N_PRIVATE + 0x110000 - 0x10000
-#: Limit of the steps to find the pairs of tokens, the square of the length for each: some tenth of a second. In real files
-#: the sum is up to 13 million (Llama 4, o200k).
+#: Limit of the steps to find the pairs of tokens, the square of the length for each: some tenth of a second.
+#: In real files the sum is up to 13 million (Llama 4, o200k).
 WORK = 1 << 27
 _NOT_YET = -2
 _MOST_ROUNDS = 64  # of leaving out pairs whose parts nothing makes
@@ -100,7 +103,9 @@ def read_vocab(vocab: Any, name: str = "vocab") -> dict[str, int]:
     owner: dict[int, str] = {}
     for token, i in vocab.items():
         if not isinstance(token, str) or type(i) is not int or not 0 <= i < most:
-            raise ModelFormatError(f"{name}: {quoted(token)}: expected an id in 0..{most - 1}, got {quoted(i)}")
+            raise ModelFormatError(
+                f"{name}: {quoted(token)}: expected an id in 0..{most - 1}, got {quoted(i)}"
+            )
         if not token:
             raise ModelFormatError(f"{name}: a token is empty")
         if i in owner:
@@ -121,7 +126,8 @@ def two_parts(lines: list[str]) -> Pairs | None:
     return None if "" in parts else (parts[::2], parts[1::2])
 
 
-# ---------------------------------------------------------------------------------------------------- pairs of names
+# ---------------------------------------------------------------------------------------------------- pairs
+# of names
 
 
 def flat_names(names: list[str]) -> tuple[np.ndarray, np.ndarray]:
@@ -176,7 +182,8 @@ class NamePairs:
     def ids(self, vocab: dict[str, int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Ids of left parts, right parts, and of what both join to, int64[m] each; -1 for names that are not in the vocabulary.
 
-        No name of the vocabulary is empty. ModelFormatError for names that are chosen to collide in a hash table. O(bytes).
+        No name of the vocabulary is empty. ModelFormatError for names that are chosen to collide in a hash
+        table. O(bytes).
 
         >>> NamePairs.of((["a"], ["b"])).ids({"a": 5, "ab": 6})
         (array([5]), array([-1]), array([6]))
@@ -186,20 +193,23 @@ class NamePairs:
         table = np.full(4 << len(vocab).bit_length(), -1, np.int64)
         found = np.empty((3, len(self)), np.int32)
         if not numbers_of_pairs(values, starts, self.starts + text.size, table, found):
-            raise ModelFormatError("vocab: the tokens collide in a hash table, as only tokens do that are chosen for that")
+            raise ModelFormatError(
+                "vocab: the tokens collide in a hash table, as only tokens do that are chosen for that"
+            )
         ids = np.fromiter(itertools.chain(vocab.values(), [-1]), np.int64, len(vocab) + 1)
         left, right, made = ids[found]
         return left, right, made
 
 
-# ---------------------------------------------------------------------------------------------------- pairs that occur
+# ---------------------------------------------------------------------------------------------------- pairs
+# that occur
 
 
 def with_parts(left: np.ndarray, right: np.ndarray, made: np.ndarray, symbols: np.ndarray) -> np.ndarray:
     """Mask of the pairs whose parts are symbols, or made by other such pairs: bool[m]. O(pairs) a level.
 
-    `left`, `right`, `made` int64[m] are the ids of the parts and of what they join to, `symbols` the ids of symbols. Other pairs
-    never occur. ModelFormatError for more than 64 levels.
+    `left`, `right`, `made` int64[m] are the ids of the parts and of what they join to, `symbols` the ids of
+    symbols. Other pairs never occur. ModelFormatError for more than 64 levels.
 
     >>> with_parts(np.array([0, 7, 8]), np.array([1, 7, 0]), np.array([6, 8, 9]), np.array([0, 1])).tolist()
     [True, False, False]
@@ -214,7 +224,9 @@ def with_parts(left: np.ndarray, right: np.ndarray, made: np.ndarray, symbols: n
         if found.sum() == there.sum():
             return there
         there = found
-    raise ModelFormatError(f"merges: there are more than {_MOST_ROUNDS} levels of pairs whose parts nothing makes")
+    raise ModelFormatError(
+        f"merges: there are more than {_MOST_ROUNDS} levels of pairs whose parts nothing makes"
+    )
 
 
 def last_of_each(left: np.ndarray, right: np.ndarray) -> np.ndarray:
@@ -233,8 +245,8 @@ def last_of_each(left: np.ndarray, right: np.ndarray) -> np.ndarray:
 def pairs_by_rank(values: np.ndarray, symbols: np.ndarray, starts: np.ndarray, n: int) -> np.ndarray:
     """The two tokens that are merged last when each token but the first n is encoded by itself, int32[V - n, 2]; -1 for none.
 
-    Arguments as of the kernel `pairs_of_ranks`. ModelFormatError for tokens that are too long, chosen to collide in a hash table,
-    or equal.
+    Arguments as of the kernel `pairs_of_ranks`. ModelFormatError for tokens that are too long, chosen to
+    collide in a hash table, or equal.
 
     >>> values = np.array([*b"abab", *bytes(8)], np.uint8)  # the tokens a, b, ab
     >>> pairs_by_rank(values, np.array([0, 1, 0, 1], np.int32), np.array([0, 1, 2, 4]), 2)
@@ -248,27 +260,35 @@ def pairs_by_rank(values: np.ndarray, symbols: np.ndarray, starts: np.ndarray, n
     ends, ranks, parts = np.empty((3, int(sizes.max())), np.int32)
     twice = pairs_of_ranks(values, symbols, starts, n, two, table, ends, ranks, parts, pairs)
     if twice >= 0:
-        raise ModelFormatError(f"the token {quoted(values[starts[twice] : starts[twice + 1]].tobytes())} is there twice")
+        raise ModelFormatError(
+            f"the token {quoted(values[starts[twice] : starts[twice + 1]].tobytes())} is there twice"
+        )
     if twice != -1:
-        raise ModelFormatError("the tokens collide in a hash table, as only tokens do that are chosen for that")
+        raise ModelFormatError(
+            "the tokens collide in a hash table, as only tokens do that are chosen for that"
+        )
     return pairs
 
 
 class MergedAlone:
     """Encoding of tokens of pairs, each by itself; its tables are made when they are first needed.
 
-    `by_rank` are the ids of the parts of every pair and of the token that it makes, int64[m] each, `letters` the ids of symbols
-    and these.
+    `by_rank` are the ids of the parts of every pair and of the token that it makes, int64[m] each, `letters`
+    the ids of symbols and these.
     """
 
-    def __init__(self, pairs: NamePairs, by_rank: tuple[np.ndarray, ...], letters: list[tuple[int, str]]) -> None:
+    def __init__(
+        self, pairs: NamePairs, by_rank: tuple[np.ndarray, ...], letters: list[tuple[int, str]]
+    ) -> None:
         self.pairs, self.letters = pairs, letters
         self._starts, self._by_rank = pairs.starts[::2].copy(), by_rank
 
     @cached_property
     def lengths(self) -> np.ndarray:
         """Symbols of the token of every pair, int64[m]."""
-        return np.add.reduceat((self.pairs.text & 0xC0 != 0x80).view(np.uint8), self._starts[:-1], dtype=np.int64)
+        return np.add.reduceat(
+            (self.pairs.text & 0xC0 != 0x80).view(np.uint8), self._starts[:-1], dtype=np.int64
+        )
 
     @cached_property
     def _tables(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -302,8 +322,8 @@ def pairs_that_occur(
 ) -> np.ndarray:
     """For every token the one of its pairs that can occur, or its first if none can: ascending ranks, int64.
 
-    It is the last pair that is merged when the token is encoded by itself. `left`, `right`, `made` int64[m] are the ids of the
-    parts and of the token that they join to.
+    It is the last pair that is merged when the token is encoded by itself. `left`, `right`, `made` int64[m]
+    are the ids of the parts and of the token that they join to.
     """
     keys = left << 32 | right
     ordered = np.sort(keys)
@@ -331,14 +351,16 @@ def from_names(
 ) -> Table:  # fmt: skip
     """The table of tokens that have names; ids of names, `merges` by rank, the rest as in `Table`.
 
-    Tokens that are neither symbols nor made by a pair, such as the special tokens of a `vocab.json`, become special tokens too.
-    If several pairs make one token, only the one that can occur is kept (see `pairs_that_occur`). ModelFormatError for a pair
-    that occurs twice or whose parts or result have no id, for a name that is not valid, or for too much work.
+    Tokens that are neither symbols nor made by a pair, such as the special tokens of a `vocab.json`, become
+    special tokens too. If several pairs make one token, only the one that can occur is kept (see
+    `pairs_that_occur`). ModelFormatError for a pair that occurs twice or whose parts or result have no id,
+    for a name that is not valid, or for too much work.
 
-    A special token or known word of one character is a symbol too where a pair needs it, or with `all_letters`. `loose`, as
-    Hugging Face reads its files: a special token or a known word may be a token of the vocabulary too, names may have characters
-    of no byte, pairs may occur twice, of which the last counts, or have a part that nothing makes: no text has it. With
-    `cut_runs` the caller cuts text within the `runs` of the table, after every so many of a character.
+    A special token or known word of one character is a symbol too where a pair needs it, or with
+    `all_letters`. `loose`, as Hugging Face reads its files: a special token or a known word may be a token of
+    the vocabulary too, names may have characters of no byte, pairs may occur twice, of which the last counts,
+    or have a part that nothing makes: no text has it. With `cut_runs` the caller cuts text within the `runs`
+    of the table, after every so many of a character.
 
     >>> from_names({"a": 0, "b": 1, "ab": 2, "<s>": 3}, (["a"], ["b"]), "str", {}, {}, None)[1:6]
     ([97, 98], array([[0, 1]], dtype=int32), array([0, 1, 2]), {'<s>': 3}, {})
@@ -353,18 +375,31 @@ def from_names(
     used[left] = used[right] = used[made] = True
     added = {**special, **known}
     value = BYTE_OF if kind == "bytes" else {}
-    single = [token for token in vocab if len(token) == 1 and (not loose or kind != "bytes" or token in value)]
-    letters = sorted((vocab[token], token) for token in single if all_letters or token not in added or used[vocab[token]])
+    single = [
+        token for token in vocab if len(token) == 1 and (not loose or kind != "bytes" or token in value)
+    ]
+    letters = sorted(
+        (vocab[token], token) for token in single if all_letters or token not in added or used[vocab[token]]
+    )
     symbols, values = _symbols([token for _, token in letters], kind, value)
     symbol_ids = np.fromiter(map(vocab.__getitem__, symbols), np.int64, len(symbols))
     if loose and not (there := last_of_each(left, right) & with_parts(left, right, made, symbol_ids)).all():
-        pairs_of_names, left, right, made = pairs_of_names.of_those(there), left[there], right[there], made[there]
+        pairs_of_names, left, right, made = (
+            pairs_of_names.of_those(there),
+            left[there],
+            right[there],
+            made[there],
+        )
     alone = MergedAlone(pairs_of_names, (left, right, made), letters)
     chosen = pairs_that_occur(pairs_of_names, left, right, made, alone)
     token_ids, pairs, number = _numbered(symbol_ids, left, right, made, chosen, used.size)
     one_by_one, runs = False, dict[int, int]()
-    if (pairs.max(axis=1, initial=-1) >= len(symbols) + np.arange(len(pairs))).any() and pairs.min(initial=0) >= 0:
-        order, pairs, one_by_one, longest = _in_order_of_creation(alone, chosen, pairs, len(symbols), cut_runs)
+    if (pairs.max(axis=1, initial=-1) >= len(symbols) + np.arange(len(pairs))).any() and pairs.min(
+        initial=0
+    ) >= 0:
+        order, pairs, one_by_one, longest = _in_order_of_creation(
+            alone, chosen, pairs, len(symbols), cut_runs
+        )
         runs = {values[symbol]: n for symbol, n in longest.items()}
         left[chosen], right[chosen] = token_ids[pairs].T
         chosen = chosen[order]
@@ -379,13 +414,32 @@ def from_names(
     others = np.flatnonzero(number[ids] < 0)
     rest = {names[i]: int(ids[i]) for i in others[np.argsort(ids[others])].tolist() if names[i] not in added}
     if kind == "bytes":  # their names are written in the characters of bytes too, if that is possible
-        spelled = ((t if t.isascii() or not BYTE_OF.keys() >= set(t) else named_bytes(t), i) for t, i in rest.items())
+        spelled = (
+            (t if t.isascii() or not BYTE_OF.keys() >= set(t) else named_bytes(t), i) for t, i in rest.items()
+        )
         rest = {word: i for word, i in spelled if word not in added}
-    return Table(kind, values, pairs, token_ids, {**special, **rest}, known, pattern, whole, one_by_one, shared=loose, runs=runs)
+    return Table(
+        kind,
+        values,
+        pairs,
+        token_ids,
+        {**special, **rest},
+        known,
+        pattern,
+        whole,
+        one_by_one,
+        shared=loose,
+        runs=runs,
+    )
 
 
 def _numbered(
-    symbol_ids: np.ndarray, left: np.ndarray, right: np.ndarray, made: np.ndarray, chosen: np.ndarray, size: int
+    symbol_ids: np.ndarray,
+    left: np.ndarray,
+    right: np.ndarray,
+    made: np.ndarray,
+    chosen: np.ndarray,
+    size: int,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The ids of all tokens, symbols first; the chosen pairs in numbers of tokens; the number of each id, -1 for none."""
     token_ids = np.concatenate([symbol_ids, made[chosen]])
@@ -399,9 +453,9 @@ def _in_order_of_creation(
 ) -> tuple[np.ndarray, np.ndarray, bool, dict[int, int]]:
     """Order of `chosen` pairs that encodes as they do by rank; those of a run may become others, with `cut_runs`.
 
-    The result is int64[m] their order, int64[m, 2] the pairs in the order given, whether they have to be merged one by one, and
-    the symbols after every so many of which text must be cut. Pairs that never occur, since their token is not what its own
-    symbols become, come last.
+    The result is int64[m] their order, int64[m, 2] the pairs in the order given, whether they have to be
+    merged one by one, and the symbols after every so many of which text must be cut. Pairs that never occur,
+    since their token is not what its own symbols become, come last.
     """
     occurs = alone.last(chosen) >= 0
     never = np.flatnonzero(~occurs)
@@ -428,8 +482,14 @@ def _in_order_of_creation(
 
 
 def _symbols(symbols: list[str], kind: str, value: dict[str, int]) -> tuple[list[str], list[int]]:
-    """The names of the alphabet's symbols and the symbols; `value` holds the byte of each character. Integers are sorted."""
-    if kind == "bytes" and (odd := next((token for token in symbols if token not in value), None)) is not None:
+    """The names of the alphabet's symbols and the symbols; `value` holds the byte of each character.
+
+    Integers are sorted.
+    """
+    if (
+        kind == "bytes"
+        and (odd := next((token for token in symbols if token not in value), None)) is not None
+    ):
         raise ModelFormatError(f"vocab: {quoted(odd)} is not the character of a byte")
     if not symbols:
         raise ModelFormatError("vocab: there is no token of a single symbol")
@@ -454,9 +514,13 @@ def names(alphabet: Alphabet, vocabulary: Vocabulary) -> list[str]:
             raise ValueError(f"alphabet: the surrogate U+{points[bad[0]]:04X} cannot be written to a file")
     else:
         if alphabet.size > MOST_INTEGERS:
-            raise ValueError(f"alphabet: at most {MOST_INTEGERS} integers have characters, there are {alphabet.size}")
+            raise ValueError(
+                f"alphabet: at most {MOST_INTEGERS} integers have characters, there are {alphabet.size}"
+            )
         index = np.arange(alphabet.size, dtype=np.uint32)
-        points = np.where(index < _N_PRIVATE, index + _PRIVATE, index + (0x10000 - _N_PRIVATE)).astype(np.uint32)
+        points = np.where(index < _N_PRIVATE, index + _PRIVATE, index + (0x10000 - _N_PRIVATE)).astype(
+            np.uint32
+        )
     text = text_of(points[vocabulary.arena])
     starts = vocabulary.offsets.tolist()
     return [text[a:b] for a, b in itertools.pairwise(starts)]
@@ -469,5 +533,7 @@ def name_ids(names: list[str], ids: list[int]) -> dict[str, int]:
     out = {}
     for i, name in sorted(zip(ids, names, strict=True)):
         if out.setdefault(name, i) != i:
-            raise ValueError(f"vocabulary: the tokens {out[name]} and {i} have the same symbols; other libraries allow one")
+            raise ValueError(
+                f"vocabulary: the tokens {out[name]} and {i} have the same symbols; other libraries allow one"
+            )
     return out

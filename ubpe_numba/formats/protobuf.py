@@ -1,8 +1,9 @@
 """Messages of protobuf: as much of the format as models of sentencepiece need, read as arrays and written.
 
-The package protobuf makes an object of every message, a quarter of a million for a large vocabulary, and nests as deeply as a
-file asks for. Here a kernel lists the fields of all messages of one level (kernels/wire_fields.py draws them); the caller knows
-what their numbers mean. Of a field that occurs several times the last counts, as protobuf has it.
+The package protobuf makes an object of every message, a quarter of a million for a large vocabulary, and
+nests as deeply as a file asks for. Here a kernel lists the fields of all messages of one level
+(kernels/wire_fields.py draws them); the caller knows what their numbers mean. Of a field that occurs several
+times the last counts, as protobuf has it.
 """
 
 from __future__ import annotations
@@ -26,8 +27,13 @@ class Messages(NamedTuple):
 
     @classmethod
     def of(cls, data: bytes, most: int) -> Messages:
-        """The one message of `data`. ModelFormatError for bytes that are no fields, and for more than `most` fields."""
-        return cls._listed(np.frombuffer(bytearray(data), np.uint8), np.array([0]), np.array([len(data)]), most)
+        """The one message of `data`.
+
+        ModelFormatError for bytes that are no fields, and for more than `most` fields.
+        """
+        return cls._listed(
+            np.frombuffer(bytearray(data), np.uint8), np.array([0]), np.array([len(data)]), most
+        )
 
     @classmethod
     def _listed(cls, data: np.ndarray, begins: np.ndarray, ends: np.ndarray, most: int) -> Messages:
@@ -60,7 +66,9 @@ class Messages(NamedTuple):
     def strings(self, number: int) -> list[bytes]:
         """The bytes of all fields of a number."""
         data = self.data
-        return [data[begin:end].tobytes() for begin, end in self._of(number, BYTES)[["value", "end"]].tolist()]
+        return [
+            data[begin:end].tobytes() for begin, end in self._of(number, BYTES)[["value", "end"]].tolist()
+        ]
 
     def texts(self, number: int) -> tuple[np.ndarray, np.ndarray]:
         """Bytes of a field of every message as one text, uint8, and lengths int64[m], 0 where it is absent."""

@@ -1,16 +1,18 @@
 """The dumps of the package `ubpe`, versions 0.2 and 0.3: reading and writing.
 
-A dump is JSON: ``n_tokens``, ``alphabet`` (symbol -> id), ``mapper`` (learned id -> ids: a pair of any ids for a classic
-tokenizer, a sequence of alphabet ids for a universal one) and ``weights`` (learned id -> idf). In version 0.3 there may be
+A dump is JSON: ``n_tokens``, ``alphabet`` (symbol -> id), ``mapper`` (learned id -> ids: a pair of any ids
+for a classic tokenizer, a sequence of alphabet ids for a universal one) and ``weights`` (learned id -> idf).
+In version 0.3 there may be
 
-- ``known_words`` (id -> word), whose ids stand between those of the alphabet and the learned ones: the longest word at the
-  leftmost place is taken out of a document first, as known words are here;
+- ``known_words`` (id -> word), whose ids stand between those of the alphabet and the learned ones: the
+  longest word at the leftmost place is taken out of a document first, as known words are here;
 - ``break_tokens``, symbols that are then isolated; those outside of the alphabet do nothing;
-- ``regex_str``, an expression of Python's `re` whose matches in what is left are encoded, and the rest is lost (python_pattern.py
-  refuses such texts); in documents of integers it does nothing;
+- ``regex_str``, an expression of Python's `re` whose matches in what is left are encoded, and the rest is
+  lost (python_pattern.py refuses such texts); in documents of integers it does nothing;
 - ``stop_tokens``, symbols that are then isolated.
 
-Each part is encoded by itself, as segments are here. Unlike there, a document may be empty or a single known word.
+Each part is encoded by itself, as segments are here. Unlike there, a document may be empty or a single known
+word.
 """
 
 from __future__ import annotations
@@ -33,8 +35,8 @@ from ubpe_numba.vocabulary.vocabulary import Vocabulary
 def read(dump: dict[str, Any], n_bytes: int, kind: str | None, classic: bool) -> tuple[int, Model]:
     """Read a dump: its n_tokens and the model. ModelFormatError names the field that is not valid.
 
-    `kind` is what the symbols are, ``"int"`` or ``"str"``; None means integers if all of them are numbers. `classic` says whether
-    the dump is of a classic tokenizer.
+    `kind` is what the symbols are, ``"int"`` or ``"str"``; None means integers if all of them are numbers.
+    `classic` says whether the dump is of a classic tokenizer.
     """
     for field in ("alphabet", "mapper", "weights"):
         if not isinstance(dump.get(field), dict):
@@ -57,7 +59,9 @@ def read(dump: dict[str, Any], n_bytes: int, kind: str | None, classic: bool) ->
     sequences = [[t if t < first else t - len(words) for t in sequence] for sequence in sequences]
     if classic:
         if (bad := next((i for i, s in enumerate(sequences) if len(s) != 2), None)) is not None:
-            raise ModelFormatError(f"mapper[{first + bad}]: expected a pair, got {len(sequences[bad])} ids; is it universal?")
+            raise ModelFormatError(
+                f"mapper[{first + bad}]: expected a pair, got {len(sequences[bad])} ids; is it universal?"
+            )
         vocabulary = Vocabulary.from_merges(alphabet.size, sequences, weights, max_symbols=claimable(n_bytes))
     else:
         flat = [t for s in sequences for t in s]
@@ -76,8 +80,12 @@ def write(model: Model, classic: bool) -> str:
     alphabet.refuse_folded()
     n = vocabulary.n_alphabet
     names = alphabet.names
-    if names is not None and not (all(isinstance(name, str) for name in names) and any(len(name) != 1 for name in names)):
-        raise ValueError("export refused: symbols of a dump are integers, characters or words, some of several characters")
+    if names is not None and not (
+        all(isinstance(name, str) for name in names) and any(len(name) != 1 for name in names)
+    ):
+        raise ValueError(
+            "export refused: symbols of a dump are integers, characters or words, some of several characters"
+        )
     keys = alphabet.symbols.tolist() if names is None else names
     more = _fields(model)
     if classic and vocabulary.merges is not None:
@@ -104,16 +112,24 @@ def _fields(model: Model) -> dict[str, Any]:
     n_words = 0 if special is None else len(special.words)
     ids = np.arange(size) if segmenter.token_ids is None else segmenter.token_ids
     if segmenter.encoding or (cutter is not None and not isinstance(cutter, PythonPattern)):
-        raise ValueError("export refused: a dump has no place for a pretokenizer that is not from a dump, nor for an encoding")
+        raise ValueError(
+            "export refused: a dump has no place for a pretokenizer that is not from a dump, nor for an encoding"
+        )
     if unsaid := segmenter.state().keys() & {"normalizer", "unknown", "whole_words"}:
         raise ValueError(f"export refused: a dump has no place for {', '.join(sorted(unsaid))}")
     if alphabet.kind == "bytes" and segmenter.state():
-        raise ValueError("export refused: a dump of bytes is one of integers, and has no place for words, break or stop tokens")
+        raise ValueError(
+            "export refused: a dump of bytes is one of integers, and has no place for words, break or stop tokens"
+        )
     expected = np.concatenate([np.arange(n), np.arange(n + n_words, size + n_words)])
     if special is not None and not special.always.all():
         raise ValueError("export refused: a dump has no place for special tokens, only for known words")
-    if not np.array_equal(ids, expected) or (special is not None and set(special.ids.tolist()) != set(range(n, n + n_words))):
-        raise ValueError("known_words: in a dump they have the ids after the alphabet, and learned tokens those after them")
+    if not np.array_equal(ids, expected) or (
+        special is not None and set(special.ids.tolist()) != set(range(n, n + n_words))
+    ):
+        raise ValueError(
+            "known_words: in a dump they have the ids after the alphabet, and learned tokens those after them"
+        )
     fields: dict[str, Any] = {}
     if special is not None:
         words = [word if isinstance(word, str) else list(word) for word in special.words]
@@ -142,7 +158,11 @@ def _segmenter(dump: dict[str, Any], alphabet: Alphabet, words: dict[Any, int], 
         reserved = Reserved.from_user(None, words, kind, size, breaks=breaks, stops=stops)
     except (TypeError, ValueError) as error:
         raise ModelFormatError(str(error).replace("special_tokens", "known_words", 1)) from error
-    ids = np.concatenate([np.arange(alphabet.size), np.arange(alphabet.size, size) + len(words)]) if words else None
+    ids = (
+        np.concatenate([np.arange(alphabet.size), np.arange(alphabet.size, size) + len(words)])
+        if words
+        else None
+    )
     return Segmenter(cutter, reserved).numbered(ids, size)
 
 
@@ -162,7 +182,9 @@ def _known_words(words: Any, alphabet: Alphabet) -> dict[Any, int]:
                 f"known_words[{shortened(key, 40)}]: expected {'integers' if alphabet.kind == 'int' else 'a str'}"
             )
         if word in found or not word:
-            raise ModelFormatError(f"known_words[{shortened(key, 40)}]: {quoted(word)} is empty or there twice")
+            raise ModelFormatError(
+                f"known_words[{shortened(key, 40)}]: {quoted(word)} is empty or there twice"
+            )
         if key not in ids:
             raise ModelFormatError(f"known_words: expected the ids {first}..{last}, got {quoted(key)}")
         found[word] = ids[key]
@@ -172,7 +194,9 @@ def _known_words(words: Any, alphabet: Alphabet) -> dict[Any, int]:
 def _tokens(dump: dict[str, Any], name: str, alphabet: Alphabet) -> list[Any]:
     """Break or stop tokens that are in the alphabet: ubpe ignores others."""
     tokens = dump.get(name) or []
-    if not isinstance(tokens, list) or not all(type(t) is (int if alphabet.kind == "int" else str) for t in tokens):
+    if not isinstance(tokens, list) or not all(
+        type(t) is (int if alphabet.kind == "int" else str) for t in tokens
+    ):
         raise ModelFormatError(f"{name}: expected a list of symbols")
     if alphabet.kind == "int":
         given = [t for t in tokens if -(2**63) <= t < 2**63]

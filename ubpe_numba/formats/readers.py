@@ -1,8 +1,9 @@
 """Readers of tokenizers from files, bytes, texts and objects of other libraries: one function a format.
 
-The name of a file decides nothing, but for files that belong together: `vocab.json` and `merges.txt`, or `encoder.json` and
-`vocab.bpe` as GPT-2 had them, are found from either, or from their folder. Only the beginning of a file is read before its format
-is known, and all of it where that is JSON. Readers raise ModelFormatError, which says what is not valid or not supported.
+The name of a file decides nothing, but for files that belong together: `vocab.json` and `merges.txt`, or
+`encoder.json` and `vocab.bpe` as GPT-2 had them, are found from either, or from their folder. Only the
+beginning of a file is read before its format is known, and all of it where that is JSON. Readers raise
+ModelFormatError, which says what is not valid or not supported.
 """
 
 from __future__ import annotations
@@ -48,7 +49,8 @@ AUTO = "auto"  # the option `pretokenizer` that leaves it to the file
 _HEAD = 1 << 16  # bytes that formats other than JSON are recognised by
 #: Of a folder the first that is there.
 _IN_FOLDERS = ("tokenizer.json", "tekken.json", "tokenizer.model", "vocab.json", "encoder.json", "vocab.txt")
-_VOCABULARIES, _MERGES = ("vocab.json", "encoder.json"), ("merges.txt", "vocab.bpe")  # files that belong together, of either name
+# files that belong together, of either name
+_VOCABULARIES, _MERGES = ("vocab.json", "encoder.json"), ("merges.txt", "vocab.bpe")
 _RANKS = re.compile(rb"[A-Za-z0-9+/]+={0,2} [0-9]{1,10}")
 _POINTER = b"version https://git-lfs.github.com/spec/"
 #: Encodings that tiktoken has by name.
@@ -70,8 +72,8 @@ class Found(NamedTuple):
 class Source:
     """Source of a tokenizer, and what was read of it so far.
 
-    `path`, its name in messages; `n_bytes`, its size; `head`, its beginning; `given`, an object of another library or a pair of
-    sources, which have no bytes.
+    `path`, its name in messages; `n_bytes`, its size; `head`, its beginning; `given`, an object of another
+    library or a pair of sources, which have no bytes.
     """
 
     def __init__(self, given: Any) -> None:
@@ -95,13 +97,23 @@ class Source:
         elif not hasattr(given, "_mergeable_ranks"):
             if not isinstance(given, (str, os.PathLike)):
                 kind = describe(given)
-                raise TypeError(f"source: expected a path, an open file, the content of one or a tokenizer, got {kind}")
+                raise TypeError(
+                    f"source: expected a path, an open file, the content of one or a tokenizer, got {kind}"
+                )
             self.path = os.fsdecode(given)
             if os.path.isdir(self.path):
-                here = next((name for name in _IN_FOLDERS if os.path.isfile(os.path.join(self.path, name))), None)
+                here = next(
+                    (name for name in _IN_FOLDERS if os.path.isfile(os.path.join(self.path, name))), None
+                )
                 if here is None:
-                    held = f"it has {listed(inside)}" if (inside := sorted(os.listdir(self.path))) else "it is empty"
-                    raise ModelFormatError(f"{self.path}: a folder with none of {', '.join(_IN_FOLDERS)}; {held}. Give the file")
+                    held = (
+                        f"it has {listed(inside)}"
+                        if (inside := sorted(os.listdir(self.path)))
+                        else "it is empty"
+                    )
+                    raise ModelFormatError(
+                        f"{self.path}: a folder with none of {', '.join(_IN_FOLDERS)}; {held}. Give the file"
+                    )
                 self.path = os.path.join(self.path, here)
             try:
                 with open_regular(self.path) as f:
@@ -139,7 +151,9 @@ class Source:
     def document(self) -> dict[str, Any]:
         """The object of JSON in a file; else an empty one. ModelFormatError if it is not valid."""
         if self._document is None:
-            self._document = model_file.parse_json(self.data.removeprefix(BYTE_ORDER_MARK)) if self.is_object else {}
+            self._document = (
+                model_file.parse_json(self.data.removeprefix(BYTE_ORDER_MARK)) if self.is_object else {}
+            )
         return self._document  # type: ignore[no-any-return]
 
     @property
@@ -194,13 +208,16 @@ def _hint(name: str) -> str:
     return ""
 
 
-# ---------------------------------------------------------------------------------------------------- how files are recognised
+# ---------------------------------------------------------------------------------------------------- how
+# files are recognised
 
 
 def is_huggingface(source: Source) -> bool:
     """Whether it has a model, and added tokens or a vocabulary in the model; files without added tokens may omit them."""
     model = source.document.get("model") if isinstance(source.document, dict) else None
-    return model is not None and ("added_tokens" in source.document or (isinstance(model, dict) and "vocab" in model))
+    return model is not None and (
+        "added_tokens" in source.document or (isinstance(model, dict) and "vocab" in model)
+    )
 
 
 def is_ranks(source: Source) -> bool:
@@ -247,10 +264,14 @@ def tokenizer_json(source: Source, kind: str | None = None, alphabet: Any = None
     model = document.get("model")
     if isinstance(model, dict) and "type" not in model:  # as files of tokenizers had it before 0.9
         is_unigram, words = isinstance(model.get("vocab"), list), "max_input_chars_per_word" in model
-        model["type"] = "BPE" if "merges" in model else "Unigram" if is_unigram else "WordPiece" if words else "WordLevel"
+        model["type"] = (
+            "BPE" if "merges" in model else "Unigram" if is_unigram else "WordPiece" if words else "WordLevel"
+        )
     config, name = _beside(source), None
     if config is not None:
-        name = tokenizer_config.class_of(config, config.get("model_type"), "'ByteLevel'" in str(document.get("pre_tokenizer")))
+        name = tokenizer_config.class_of(
+            config, config.get("model_type"), "'ByteLevel'" in str(document.get("pre_tokenizer"))
+        )
     elif hasattr(source.given, "save_pretrained"):
         config = {field: getattr(source.given, field, None) for field in tokenizer_config.CONFIG}
     with naming("tokenizer_config.json"):
@@ -279,7 +300,9 @@ def _beside(source: Source) -> dict[str, Any] | None:
     return config
 
 
-def of_huggingface(document: Any, kind: str | None = None, alphabet: Any = None, n_bytes: int = 0, config: Any = None) -> Found:
+def of_huggingface(
+    document: Any, kind: str | None = None, alphabet: Any = None, n_bytes: int = 0, config: Any = None
+) -> Found:
     """The content of a `tokenizer.json` of BPE: its text, or its object, of a file of so many bytes."""
     table = huggingface.read(document, kind, config)
     model = model_of(table, n_bytes if isinstance(document, dict) else len(document), alphabet)
@@ -289,7 +312,9 @@ def of_huggingface(document: Any, kind: str | None = None, alphabet: Any = None,
             unknown = _integers(unknown, model.alphabet)
         else:
             number = symbol_index(unknown) if len(unknown) == 1 else None
-            unknown = int(model.alphabet.symbols[table.symbols.index(number)]) if number in table.symbols else None
+            unknown = (
+                int(model.alphabet.symbols[table.symbols.index(number)]) if number in table.symbols else None
+            )
     return Found(model, {} if unknown is None else {"unknown": unknown})
 
 
@@ -317,7 +342,10 @@ def ranks(source: Source, pretokenizer: Any = AUTO, special_tokens: dict[str, in
                 f"pretokenizer: {source.path} has ranks only: give the pattern by which its text is cut, such as 'cl100k' or "
                 "'o200k', or None; and special_tokens, if the model has any"
             )
-        pretokenizer, special_tokens = published[0], published[1] if special_tokens is None else special_tokens
+        pretokenizer, special_tokens = (
+            published[0],
+            published[1] if special_tokens is None else special_tokens,
+        )
     return Found(of_ranks(source.data, pretokenizer, special_tokens or {}))
 
 
@@ -328,7 +356,10 @@ def of_ranks(data: bytes, pretokenizer: Any, special_tokens: dict[str, int]) -> 
 
 
 def pair(
-    source: Source, kind: str | None = None, pretokenizer: Any = AUTO, special_tokens: dict[str, int] | None = None
+    source: Source,
+    kind: str | None = None,
+    pretokenizer: Any = AUTO,
+    special_tokens: dict[str, int] | None = None,
 ) -> Found:
     """`vocab.json` and `merges.txt`: a pair of sources, or one of the two files beside the other."""
     if isinstance(source.given, tuple):
@@ -342,7 +373,9 @@ def pair(
     return Found(of_vocab_merges(ids, merges.text, kind or "bytes", pattern, special_tokens or {}))
 
 
-def of_vocab_merges(vocab: Any, merges: str, kind: str, pretokenizer: Any, special_tokens: dict[str, int]) -> Model:
+def of_vocab_merges(
+    vocab: Any, merges: str, kind: str, pretokenizer: Any, special_tokens: dict[str, int]
+) -> Model:
     """The model of the contents of `vocab.json`, its text or object, and of `merges.txt`."""
     if kind not in ("bytes", "str"):
         raise ValueError(f"kind: expected 'bytes' or 'str', got {quoted(kind)}")
@@ -377,16 +410,24 @@ def dump(source: Source, tokenizer: str | None = None, kind: str | None = None) 
     given = source.document
     if (name := tokenizer) is None:
         alphabet, words, mapper = (
-            part if isinstance(part := given.get(field), dict) else {} for field in ("alphabet", "known_words", "mapper")
+            part if isinstance(part := given.get(field), dict) else {}
+            for field in ("alphabet", "known_words", "mapper")
         )
         size = len(alphabet) + len(words)
-        parts = [part for parts in mapper.values() if isinstance(parts, list) for part in parts if type(part) is int]
+        parts = [
+            part
+            for parts in mapper.values()
+            if isinstance(parts, list)
+            for part in parts
+            if type(part) is int
+        ]
         name = "UBPEClassic" if any(part >= size for part in parts) else "UBPE"
     n_tokens, model = published_ubpe.read(given, source.n_bytes, kind, name != "UBPE")
     return Found(model, {"n_tokens": n_tokens, "rules": FitRules(encode="batch")}, name)
 
 
-# ---------------------------------------------------------------------------------------------------- tables to models
+# ---------------------------------------------------------------------------------------------------- tables
+# to models
 
 
 def _pattern_of(pretokenizer: Any) -> str | None:
@@ -397,23 +438,29 @@ def _pattern_of(pretokenizer: Any) -> str | None:
 def model_of(table: Table, n_bytes: int, symbols: Any = None, cutter: Any = None) -> Model:
     """The model of a table that may hold anything; ModelFormatError if it is not valid.
 
-    `n_bytes` is the size of its file, which limits how many symbols it may claim; `symbols` are the integers of the characters of
-    a table of the kind ``"int"``. `cutter` is the user's pre-tokenizer, if any, and stays as it is; the pattern of a table is cut
-    by the other library's version of Unicode.
+    `n_bytes` is the size of its file, which limits how many symbols it may claim; `symbols` are the integers
+    of the characters of a table of the kind ``"int"``. `cutter` is the user's pre-tokenizer, if any, and
+    stays as it is; the pattern of a table is cut by the other library's version of Unicode.
     """
     try:
         alphabet = Alphabet.from_symbols(table.symbols, table.kind)
         if symbols is not None:
             given = Alphabet.from_user(symbols, "int")
             if table.kind != "int" or given.size != alphabet.size:
-                raise ModelFormatError(f"alphabet: expected {alphabet.size} integers for a model of 'int', got {given.size}")
+                raise ModelFormatError(
+                    f"alphabet: expected {alphabet.size} integers for a model of 'int', got {given.size}"
+                )
             alphabet = Alphabet.from_symbols(given.symbols[alphabet.symbols], "int")
         vocabulary = Vocabulary.from_merges(alphabet.size, table.merges, max_symbols=claimable(n_bytes))
         if not vocabulary.in_order_of_creation and not table.one_by_one:
-            raise ModelFormatError("merges: a token is in a pair of lower rank than its own, so order would matter")
+            raise ModelFormatError(
+                "merges: a token is in a pair of lower rank than its own, so order would matter"
+            )
         special, known, flags = table.special, table.known, table.flags
         if table.kind == "int":
-            special, known, flags = ({_integers(w, alphabet): i for w, i in words.items()} for words in (special, known, flags))
+            special, known, flags = (
+                {_integers(w, alphabet): i for w, i in words.items()} for words in (special, known, flags)
+            )
         if not isinstance(cutter, Pretokenizer):
             cutter = None if table.pattern is None else Pretokenizer(table.pattern, VERSION_OF_OTHERS)
         size = len(vocabulary)
@@ -446,4 +493,8 @@ def model_of(table: Table, n_bytes: int, symbols: Any = None, cutter: Any = None
 def _integers(word: Any, alphabet: Alphabet) -> tuple[int, ...] | str:
     """The integers of the characters of a word; the word itself, a name, if there are others."""
     found = [symbol_index(character) for character in word]
-    return word if any(i is None or i >= alphabet.size for i in found) else tuple(int(alphabet.symbols[i]) for i in found)
+    return (
+        word
+        if any(i is None or i >= alphabet.size for i in found)
+        else tuple(int(alphabet.symbols[i]) for i in found)
+    )

@@ -2,24 +2,28 @@
 
 A file is a message of protobuf (protobuf.py):
 
-    1  pieces: 1 text, 2 score (float), 3 type (1 normal, 2 unknown, 3 control, 4 defined by the user, 5 unused, 6 byte)
-    2  training: 3 kind (1 unigram, 2 BPE, 3 words, 4 characters), 24 spaces as suffixes, 35 byte fallback, 44 the text of the
+    1  pieces: 1 text, 2 score (float), 3 type (1 normal, 2 unknown, 3 control, 4 defined by the user, 5
+    unused, 6 byte) 2  training: 3 kind (1 unigram, 2 BPE, 3 words, 4 characters), 24 spaces as suffixes, 35
+    byte fallback, 44 the text of the
        unknown when decoded
-    3  normalization: 1 a name, 2 a map of characters, 3 a space in front, 4 no superfluous spaces, 5 spaces as ▁
+    3  normalization: 1 a name, 2 a map of characters, 3 a space in front, 4 no superfluous spaces, 5 spaces
+    as ▁
 
-The id of a piece is its number. Symbols of the model are characters, and placeholders of private use for bytes, the unknown and
-words of the user (text/sentencepiece.py).
+The id of a piece is its number. Symbols of the model are characters, and placeholders of private use for
+bytes, the unknown and words of the user (text/sentencepiece.py).
 
-*Unigram*: the score of a piece is its weight. A character that is no piece weighs 10 less than the least normal piece; a piece of
-the user, n bytes long, (n - 1) / 10, so that it wins against any others. *BPE*: two neighbours merge if they join to a normal
-piece, of the highest score first, of equal scores the leftmost. So the pair of a piece is the last merge when it is encoded by
-itself (kernels/last_merges.py), and its rank is that of its score::
+*Unigram*: the score of a piece is its weight. A character that is no piece weighs 10 less than the least
+normal piece; a piece of the user, n bytes long, (n - 1) / 10, so that it wins against any others. *BPE*: two
+neighbours merge if they join to a normal piece, of the highest score first, of equal scores the leftmost. So
+the pair of a piece is the last merge when it is encoded by itself (kernels/last_merges.py), and its rank is
+that of its score::
 
     pieces   a -1   b -2   ab -3   bab -4   bb -5   abb -6
     pairs    ab = (a, b)   bab = (b, ab)   bb = (b, b)   abb: a b b becomes ab b, which is (ab, b)
 
-No order of ranks says in general that the leftmost of equal scores merges first. In all models known such pieces are of one
-character, ▁, and `runs_in_order` finds an order for them. Others are allowed where it makes no difference (`_check_ties`).
+No order of ranks says in general that the leftmost of equal scores merges first. In all models known such
+pieces are of one character, ▁, and `runs_in_order` finds an order for them. Others are allowed where it makes
+no difference (`_check_ties`).
 """
 
 from __future__ import annotations
@@ -55,7 +59,8 @@ _LONGEST = 8000  # bytes of a piece, as in sentencepiece
 SURFACE = " \u2047 "  # text of the unknown, unless a file says another
 _PENALTY = np.float32(10.0)  # of the unknown
 _MOST_WEIGHT = 1e6
-_LONGEST_RUN, _MOST_RUNS = 32, 2  # characters, and scores that several such pieces have: trying an order takes 50 ms
+# characters, and scores that several such pieces have: trying an order takes 50 ms
+_LONGEST_RUN, _MOST_RUNS = 32, 2
 _NO_RANK = 1 << 30
 
 
@@ -83,11 +88,16 @@ class Pieces(NamedTuple):
 
 
 def read(data: bytes) -> Pieces:
-    """Read the content of a file; ModelFormatError says what is not valid in it. The parts fit together then."""
+    """Read the content of a file; ModelFormatError says what is not valid in it.
+
+    The parts fit together then.
+    """
     top = Messages.of(data, _MOST)
     trainer, spec, back = (top.inside(number, _MOST_FIELDS) for number in (2, 3, 5))
     if _last(back.strings(2), b""):
-        raise ModelFormatError("denormalizer_spec: a map of characters that decoded text is changed by is not supported")
+        raise ModelFormatError(
+            "denormalizer_spec: a map of characters that decoded text is changed by is not supported"
+        )
     fields = top.inside(1, 4 * _MOST)
     text, sizes = fields.texts(1)
     scores, types = fields.floats(2, 0.0), fields.integers(3, NORMAL)
@@ -104,7 +114,9 @@ def read(data: bytes) -> Pieces:
     try:
         points = code_points(text.tobytes().decode())
     except UnicodeDecodeError as error:
-        raise ModelFormatError(f"piece {int(np.searchsorted(np.cumsum(sizes), error.start, 'right'))}: not UTF-8") from error
+        raise ModelFormatError(
+            f"piece {int(np.searchsorted(np.cumsum(sizes), error.start, 'right'))}: not UTF-8"
+        ) from error
     begins = (text & 0xC0) != 0x80
     if not begins[offsets_of(sizes)[:-1]].all():
         raise ModelFormatError("a piece begins within a character")
@@ -113,7 +125,9 @@ def read(data: bytes) -> Pieces:
         raise ModelFormatError("a piece holds the character U+0000")
     kind = int(_last(trainer.integers(3, UNIGRAM), UNIGRAM))
     if kind not in (UNIGRAM, BPE, CHARACTERS):
-        what = "words: it has no tokens for parts of them" if kind == WORDS_ONLY else f"an unknown kind, {kind}"
+        what = (
+            "words: it has no tokens for parts of them" if kind == WORDS_ONLY else f"an unknown kind, {kind}"
+        )
         raise ModelFormatError(f"model_type: a model of {what}")
     flags = {
         name: bool(_last(message.integers(number, default), default))
@@ -150,7 +164,8 @@ def checked(pieces: Pieces) -> Pieces:
     return pieces
 
 
-# ---------------------------------------------------------------------------------------------------- the model
+# ---------------------------------------------------------------------------------------------------- the
+# model
 
 
 def model_of(pieces: Pieces) -> Model:
@@ -181,11 +196,15 @@ def _symbols(pieces: Pieces, used: np.ndarray, words: np.ndarray) -> tuple[Alpha
         np.full(unknown.size, UNKNOWN),
         np.arange(WORDS, WORDS + words.size),
     ]
-    ids = np.concatenate([ids, [byte_ids[name] for name in BYTE_NAMES if name in byte_ids], unknown, words]).astype(np.int64)
+    ids = np.concatenate(
+        [ids, [byte_ids[name] for name in BYTE_NAMES if name in byte_ids], unknown, words]
+    ).astype(np.int64)
     return Alphabet.from_symbols(np.concatenate(points).astype(np.int64), "str"), ids
 
 
-def _segmenter(pieces: Pieces, alphabet: Alphabet, token_ids: np.ndarray, size: int, by_rank: bool) -> Segmenter:
+def _segmenter(
+    pieces: Pieces, alphabet: Alphabet, token_ids: np.ndarray, size: int, by_rank: bool
+) -> Segmenter:
     """Steps before a text is encoded: sentencepiece's, and placeholders; those of words of the user are symbols if `by_rank`."""
     names, types = pieces.names, pieces.types
     words = [names[i] for i in np.flatnonzero(types == USER).tolist()]
@@ -203,7 +222,11 @@ def _segmenter(pieces: Pieces, alphabet: Alphabet, token_ids: np.ndarray, size: 
         },
     ]
     removes, several = pieces.text["remove_extra_whitespaces"], MARK * 2
-    odd = [word for word in words if by_rank and word.startswith(MARK) and (removes or pieces.text["add_dummy_prefix"])]
+    odd = [
+        word
+        for word in words
+        if by_rank and word.startswith(MARK) and (removes or pieces.text["add_dummy_prefix"])
+    ]
     odd += [name for name in names if removes and name.startswith(several)]
     if odd:
         told = f"the piece {quoted(odd[0])} at the beginning of ids: spaces before it are not those of sentencepiece in decode"
@@ -214,7 +237,9 @@ def _segmenter(pieces: Pieces, alphabet: Alphabet, token_ids: np.ndarray, size: 
         reserved=Reserved.from_user(special, None, "str", size),
         normalizer=Normalizer(steps),
         unknown=Unknown(None, int(unknown[0]), True) if unknown.size else None,
-        file={"config": {"unk_token": names[unknown[0]]}} if unknown.size and names[unknown[0]] != "<unk>" else None,
+        file={"config": {"unk_token": names[unknown[0]]}}
+        if unknown.size and names[unknown[0]] != "<unk>"
+        else None,
     )
     return made.numbered(token_ids, size)
 
@@ -235,7 +260,8 @@ def _unigram(pieces: Pieces) -> Model:
     points = alphabet.symbols
     weights[points == UNKNOWN] = least
     if pieces.by_bytes:
-        weights[(points >= BYTES) & (points < UNKNOWN)] = least  # of the first byte of a character, and of the others nothing
+        # of the first byte of a character, and of the others nothing
+        weights[(points >= BYTES) & (points < UNKNOWN)] = least
         weights[(points >= BYTES + 0x80) & (points < BYTES + 0xC0)] = 0.0
     unknown = np.flatnonzero(types == UNKNOWN_PIECE)
     if (ids < 0).any():
@@ -243,7 +269,9 @@ def _unigram(pieces: Pieces) -> Model:
             for at in np.flatnonzero(ids < 0).tolist():
                 if points[at] >= 0x80:
                     character = quoted(chr(points[at]))
-                    raise ModelFormatError(f"byte_fallback: the character {character} is in pieces, but is none itself")
+                    raise ModelFormatError(
+                        f"byte_fallback: the character {character} is in pieces, but is none itself"
+                    )
                 ids[at] = ids[int(np.flatnonzero(points == BYTES + points[at])[0])]  # it becomes its byte
         else:
             ids[ids < 0] = unknown[0]
@@ -278,8 +306,8 @@ def _bpe(pieces: Pieces) -> Model:
 def merged_pieces(pieces: Pieces, used: np.ndarray, alphabet: Alphabet) -> tuple[np.ndarray, np.ndarray]:
     """The pieces that merging makes, by rank, int64[m], and the two tokens of each, int32[m, 2].
 
-    `used` are pieces, int64 indices, whose characters are in the alphabet. ModelFormatError for too much work, and for
-    ties that the order of ranks cannot say.
+    `used` are pieces, int64 indices, whose characters are in the alphabet. ModelFormatError for too much
+    work, and for ties that the order of ranks cannot say.
     """
     by_rank = used[pieces.lengths[used] > 1]
     by_rank = by_rank[np.argsort(-pieces.scores[by_rank], kind="stable")]
@@ -296,15 +324,18 @@ def merged_pieces(pieces: Pieces, used: np.ndarray, alphabet: Alphabet) -> tuple
     return by_rank, pairs
 
 
-def _taken_apart(pieces: Pieces, by_rank: np.ndarray, pairs: np.ndarray, made: np.ndarray, n: int) -> np.ndarray:
+def _taken_apart(
+    pieces: Pieces, by_rank: np.ndarray, pairs: np.ndarray, made: np.ndarray, n: int
+) -> np.ndarray:
     """Mask of the unused pieces, bool[m]: after all merges sentencepiece takes them apart again into their parts.
 
-    `made` bool[m]: pieces that merges make, of n symbols. That is as if they were absent, unless a used piece of lower rank
-    takes one of them, or one of its parts together with a neighbour: then ModelFormatError.
+    `made` bool[m]: pieces that merges make, of n symbols. That is as if they were absent, unless a used piece
+    of lower rank takes one of them, or one of its parts together with a neighbour: then ModelFormatError.
     """
     unused = made & (pieces.types[by_rank] == UNUSED)
     for side in (0, 1):
-        last = np.full(n + by_rank.size, -1, np.int64)  # the lowest rank of a used piece that begins, or ends, with a token
+        # the lowest rank of a used piece that begins, or ends, with a token
+        last = np.full(n + by_rank.size, -1, np.int64)
         places = np.flatnonzero(made & ~unused)
         last[pairs[places, side]] = places
         at = np.flatnonzero(unused)
@@ -321,10 +352,11 @@ def _taken_apart(pieces: Pieces, by_rank: np.ndarray, pairs: np.ndarray, made: n
 def runs_in_order(pieces: Pieces, by_rank: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Pieces of equal score that are one character several times, in an order that merges them as from the left.
 
-    From the left a run of characters becomes pieces of the largest length, mostly 16, and what is left. By rank: powers of two
-    first, which leaves the rest as ever smaller powers; then these join from the left, if pieces that end with the larger one
-    come first: 12 = 8 + 4, then 14 = 12 + 2, 10 and 6, then 15 = 14 + 1, 13, 11, 9, 7, 5 and 3. The order is tried on
-    all lengths. Returns all pieces, int64, and a mask: pieces of a score that others have too, which are not put in order here.
+    From the left a run of characters becomes pieces of the largest length, mostly 16, and what is left. By
+    rank: powers of two first, which leaves the rest as ever smaller powers; then these join from the left, if
+    pieces that end with the larger one come first: 12 = 8 + 4, then 14 = 12 + 2, 10 and 6, then 15 = 14 + 1,
+    13, 11, 9, 7, 5 and 3. The order is tried on all lengths. Returns all pieces, int64, and a mask: pieces of
+    a score that others have too, which are not put in order here.
     """
     scores = pieces.scores[by_rank]
     points, starts = pieces.points_of(by_rank), offsets_of(pieces.lengths[by_rank])
@@ -333,7 +365,12 @@ def runs_in_order(pieces: Pieces, by_rank: np.ndarray) -> tuple[np.ndarray, np.n
     for begin, end in pairwise(np.flatnonzero(new).tolist()):
         chosen = by_rank[begin:end]
         lengths = pieces.lengths[chosen]
-        if chosen.size < 2 or lengths.max() > _LONGEST_RUN or np.ptp(points[starts[begin] : starts[end]]) or not left:
+        if (
+            chosen.size < 2
+            or lengths.max() > _LONGEST_RUN
+            or np.ptp(points[starts[begin] : starts[end]])
+            or not left
+        ):
             continue
         left -= 1
         low = lengths & -lengths
@@ -341,7 +378,9 @@ def runs_in_order(pieces: Pieces, by_rank: np.ndarray) -> tuple[np.ndarray, np.n
         order = np.lexsort([np.where(power, lengths, -lengths), np.where(power, 0, -low), ~power])
         by_order = {length: rank for rank, length in enumerate(lengths[order].tolist())}
         from_left = dict.fromkeys(by_order, 0)
-        if all(parts_of_run(n, by_order) == parts_of_run(n, from_left) for n in range(3 * int(lengths.max()))):
+        if all(
+            parts_of_run(n, by_order) == parts_of_run(n, from_left) for n in range(3 * int(lengths.max()))
+        ):
             out[begin:end], tied[begin:end] = chosen[order], False
     return out, tied
 
@@ -364,7 +403,8 @@ def parts_of_run(n: int, ranks: dict[int, int]) -> list[int]:
 def _check_ties(pieces: Pieces, by_rank: np.ndarray, pairs: np.ndarray, tied: np.ndarray) -> None:
     """ModelFormatError if the order of pieces of equal score matters: one ends with a token that one of lower rank begins with.
 
-    Of two that overlap sentencepiece merges the left one first. `tied` bool[m]: whether the score is that of another piece too.
+    Of two that overlap sentencepiece merges the left one first. `tied` bool[m]: whether the score is that of
+    another piece too.
     """
     places = np.flatnonzero(tied)
     scores = pieces.scores[by_rank[places]]
@@ -385,8 +425,8 @@ def _check_ties(pieces: Pieces, by_rank: np.ndarray, pairs: np.ndarray, tied: np
 def write(model: Model, unigram: bool) -> bytes:
     """The content of a file for a model of characters, by its scores if `unigram`, else by the ranks of its merges.
 
-    Unused ids become control pieces, special tokens too; without an unknown piece one is added as the last. ValueError names what
-    sentencepiece cannot say. The caller checks that the file encodes alike.
+    Unused ids become control pieces, special tokens too; without an unknown piece one is added as the last.
+    ValueError names what sentencepiece cannot say. The caller checks that the file encodes alike.
     """
     step, stand_ins = _steps(model)
     alphabet, vocabulary, segmenter = model
@@ -395,7 +435,9 @@ def write(model: Model, unigram: bool) -> bytes:
     if special is not None:
         for word, i, known in zip(special.words, special.ids.tolist(), special.always.tolist(), strict=True):
             if known and unigram:
-                raise ValueError(f"known_words: {quoted(word)}: a unigram model has none that are always found")
+                raise ValueError(
+                    f"known_words: {quoted(word)}: a unigram model has none that are always found"
+                )
             rows[i] = str(word), 0.0, USER if known else CONTROL
     n, size = vocabulary.n_alphabet, len(vocabulary)
     ids = range(size) if segmenter.token_ids is None else segmenter.token_ids.tolist()
@@ -412,7 +454,11 @@ def write(model: Model, unigram: bool) -> bytes:
     for i, score, (begin, end) in zip(ids, scores, pairwise(starts), strict=True):
         name = text[begin:end]
         if stand_ins and name in placeholders:
-            rows[i] = placeholders[name], 0.0, UNKNOWN_PIECE if ord(name) == UNKNOWN else BYTE if name in of_bytes else USER
+            rows[i] = (
+                placeholders[name],
+                0.0,
+                UNKNOWN_PIECE if ord(name) == UNKNOWN else BYTE if name in of_bytes else USER,
+            )
         elif segmenter.unknown is None or i != segmenter.unknown.id:
             rows[i] = name, score, USER if unigram and name in users else NORMAL
     for i in range(max(rows)):
@@ -420,14 +466,21 @@ def write(model: Model, unigram: bool) -> bytes:
     if not any(type_ == UNKNOWN_PIECE for _, _, type_ in rows.values()):
         rows[len(rows)] = "<unk>", 0.0, UNKNOWN_PIECE
     by_bytes = any(type_ == BYTE for _, _, type_ in rows.values())
-    trainer = {3: UNIGRAM if unigram else BPE, 4: len(rows), 24: int(step["treat_whitespace_as_suffix"]), 35: int(by_bytes)}
+    trainer = {
+        3: UNIGRAM if unigram else BPE,
+        4: len(rows),
+        24: int(step["treat_whitespace_as_suffix"]),
+        35: int(by_bytes),
+    }
     surface = stand_ins.get("unknown", SURFACE)
     flags = {3: "add_dummy_prefix", 4: "remove_extra_whitespaces", 5: "escape_whitespaces"}
     normal = field(1, b"identity") + field(2, base64.b64decode(step["precompiled_charsmap"]))
     normal += b"".join(field(number, int(step[name])) for number, name in flags.items())
     spec = b"".join(field(number, value) for number, value in trainer.items()) + field(44, surface.encode())
     listed = (rows[i] for i in range(len(rows)))
-    pieces = (field(1, field(1, name.encode()) + field(2, score) + field(3, type_)) for name, score, type_ in listed)
+    pieces = (
+        field(1, field(1, name.encode()) + field(2, score) + field(3, type_)) for name, score, type_ in listed
+    )
     return b"".join([*pieces, field(2, spec), field(3, normal)])
 
 
@@ -441,7 +494,9 @@ def placeholder_names(segmenter: Segmenter) -> dict[Any, str]:
     found: dict[Any, str] = {chr(UNKNOWN): replaced.get(chr(UNKNOWN), config.get("unk_token", "<unk>"))}
     if step.get("by_bytes"):
         found |= {chr(BYTES + byte): name for name, byte in BYTE_NAMES.items()}
-    return found | {chr(WORDS + i): word for i, word in enumerate(step.get("words", ()) if "alphabet" in step else ())}
+    return found | {
+        chr(WORDS + i): word for i, word in enumerate(step.get("words", ()) if "alphabet" in step else ())
+    }
 
 
 def as_huggingface(segmenter: Segmenter) -> tuple[Normalizer | None, Unknown, Decoding]:
@@ -488,7 +543,9 @@ def _steps(model: Model) -> tuple[dict[str, Any], dict[str, Any]]:
     if segmenter.pretokenizer is not None:
         raise ValueError("pretokenizer: sentencepiece does not cut text")
     if segmenter.whole_words or segmenter.decoding is not None:
-        raise ValueError("sentencepiece has no place for tokens that only whole words become, or for another way to decode")
+        raise ValueError(
+            "sentencepiece has no place for tokens that only whole words become, or for another way to decode"
+        )
     steps = () if segmenter.normalizer is None else segmenter.normalizer.steps
     if not steps:
         return _PLAIN_TEXT, {}

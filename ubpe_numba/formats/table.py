@@ -19,8 +19,8 @@ from ubpe_numba.runtime.files import naming
 class Format(NamedTuple):
     """A format: its name for `export`, and in messages; how it is recognised, read and written, None if it is not.
 
-    The options of `load` are the parameters of `read` after the source, those of `export` the parameters of `write` after the
-    tokenizer; `read` may have `tokenizer`, the class that a user asks for.
+    The options of `load` are the parameters of `read` after the source, those of `export` the parameters of
+    `write` after the tokenizer; `read` may have `tokenizer`, the class that a user asks for.
     """
 
     key: str
@@ -73,7 +73,9 @@ FORMATS = (
 )  # fmt: skip
 
 
-_BY_SUFFIX = "tokenizers.Tokenizer(models.BPE(vocab, merges, end_of_word_suffix='</w>')) of both can be loaded"
+_BY_SUFFIX = (
+    "tokenizers.Tokenizer(models.BPE(vocab, merges, end_of_word_suffix='</w>')) of both can be loaded"
+)
 #: Beginnings of files that are no tokenizers, and what they are, with the way on.
 _PARTS = {
     rb"minbpe v1\n": (
@@ -113,16 +115,23 @@ def _options(function: Callable[..., Any]) -> list[str]:
 def read(given: Any, tokenizer: str | None, options: dict[str, Any]) -> tuple[Source, Found]:
     """The content of a source of any format, with the name of a class of tokenizers: the requested one if it fits.
 
-    Arguments as `tokenizers.saving.load`. TypeError for options that no format has, ValueError for those that this one has not.
+    Arguments as `tokenizers.saving.load`. TypeError for options that no format has, ValueError for those that
+    this one has not.
     """
     known = sorted({name for row in FORMATS if row.read is not None for name in _options(row.read)})
     if (odd := next((name for name in options if name not in known), None)) is not None:
-        raise TypeError(f"load() got an unexpected option {odd!r}{hint({}, odd, known) or f'; there are {known}'}")
+        raise TypeError(
+            f"load() got an unexpected option {odd!r}{hint({}, odd, known) or f'; there are {known}'}"
+        )
     source = Source(given)
     with naming(source.path):
         row = recognise(source)
     assert row.read is not None  # others recognise nothing
-    beside = source.beside(["added_tokens.json"]) if row.key in ("vocab+merges", "vocab.txt", "sentencepiece") else None
+    beside = (
+        source.beside(["added_tokens.json"])
+        if row.key in ("vocab+merges", "vocab.txt", "sentencepiece")
+        else None
+    )
     if beside is not None and not options.get("special_tokens"):
         told = f"{beside} is not read: its tokens are text here, and have no ids; a tokenizer.json of the model has them"
         warnings.warn(told, UserWarning, stacklevel=4)

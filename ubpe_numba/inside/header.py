@@ -28,17 +28,20 @@ NO_ROOM = kernels.NO_ROOM
 class Kernels:
     """A tokenizer as it is now, for functions compiled by `numba.njit`, `parallel=True` and `nogil=True` included.
 
-    Made by `Tokenizer.kernels`, and passed to compiled functions as an argument; as a global it raises an error. `encode_into`,
-    `count` and `decode_into` raise nothing, hold no GIL, and may be called by any number of threads; `encode` and `decode` return
-    new arrays and raise ValueError. From Python all of them do the same. It never changes, and pickles as its tokenizer.
+    Made by `Tokenizer.kernels`, and passed to compiled functions as an argument; as a global it raises an
+    error. `encode_into`, `count` and `decode_into` raise nothing, hold no GIL, and may be called by any
+    number of threads; `encode` and `decode` return new arrays and raise ValueError. From Python all of them
+    do the same. It never changes, and pickles as its tokenizer.
 
-    Documents are 1-D integer arrays of any dtype and strides, read-only ones too: symbols, or code points of a tokenizer of
-    characters; ids are int32. ValueError for a tokenizer that splits or changes documents, as with a pattern or special tokens.
+    Documents are 1-D integer arrays of any dtype and strides, read-only ones too: symbols, or code points of
+    a tokenizer of characters; ids are int32. ValueError for a tokenizer that splits or changes documents, as
+    with a pattern or special tokens.
 
     Attributes
     ----------
     dtype : numpy.dtype
-        The symbols that `decode` returns: uint8 for bytes, uint32 code points for characters, otherwise int32 or int64.
+        The symbols that `decode` returns: uint8 for bytes, uint32 code points for characters, otherwise int32
+        or int64.
 
     Examples
     --------
@@ -65,7 +68,13 @@ class Kernels:
         self._set(tokenizer, plan, plan.tables.decoder.dtype, _header(tokenizer, plan))
 
     def _set(self, tokenizer: Any, plan: Plan, dtype: np.dtype[Any], header: NDArray[np.int64]) -> None:
-        fields = {"_tokenizer": tokenizer, "_plan": plan, "dtype": dtype, "_header": header, "_numba_type_": kernels_type(dtype)}
+        fields = {
+            "_tokenizer": tokenizer,
+            "_plan": plan,
+            "dtype": dtype,
+            "_header": header,
+            "_numba_type_": kernels_type(dtype),
+        }
         for name, value in fields.items():
             object.__setattr__(self, name, value)
 
@@ -91,8 +100,8 @@ class Kernels:
         Returns
         -------
         int
-            How many ids there are. -1 - i: the symbol at i is not in the alphabet; `NO_ROOM`: there are more than m; `NO_MEMORY`:
-            there was none to work in. Then nothing is written.
+            How many ids there are. -1 - i: the symbol at i is not in the alphabet; `NO_ROOM`: there are more
+            than m; `NO_MEMORY`: there was none to work in. Then nothing is written.
 
         Examples
         --------
@@ -147,7 +156,8 @@ class Kernels:
         Raises
         ------
         ValueError
-            For a symbol that is not in the alphabet. In `prange` numba loses errors: call `encode_into` there.
+            For a symbol that is not in the alphabet. In `prange` numba loses errors: call `encode_into`
+            there.
 
         Examples
         --------
@@ -170,8 +180,8 @@ class Kernels:
         Returns
         -------
         int
-            How many symbols there are. -1 - i: no token has the id at i; `NO_ROOM`: there are more than fit. Then those of the
-            ids before may be written.
+            How many symbols there are. -1 - i: no token has the id at i; `NO_ROOM`: there are more than fit.
+            Then those of the ids before may be written.
 
         Examples
         --------
@@ -218,7 +228,8 @@ class Kernels:
             raise TypeError(f"doc: expected a 1-D array of integers, got {describe(doc)}")
         plan, values = self._plan, np.ascontiguousarray(doc)
         alphabet = plan.model.alphabet
-        if doc.dtype == np.uint64 and (beyond := values > np.uint64(2**63 - 1)).any():  # no symbols: like an unused id
+        # no symbols: like an unused id
+        if doc.dtype == np.uint64 and (beyond := values > np.uint64(2**63 - 1)).any():
             values = values.astype(np.int64)
             values[beyond] = next(x for x in range(-(2**63), 0) if alphabet.lookup(np.array([x]))[0] < 0)
         given = Documents(values, np.array([0, values.size]), alphabet.kind)
@@ -236,7 +247,9 @@ class Kernels:
 def _put(values: NDArray[Any], out: Any) -> int:
     """Write values to the beginning of an array of their dtype; their number, or `NO_ROOM`."""
     if not isinstance(out, np.ndarray) or out.dtype != values.dtype or out.ndim != 1 or not out.flags.carray:
-        raise TypeError(f"out: expected a 1-D, contiguous and writable array of {values.dtype}, got {describe(out)}")
+        raise TypeError(
+            f"out: expected a 1-D, contiguous and writable array of {values.dtype}, got {describe(out)}"
+        )
     if values.size > out.size:
         return NO_ROOM
     out[: values.size] = values
@@ -258,7 +271,9 @@ def _header(tokenizer: Any, plan: Plan) -> NDArray[np.int64]:
         )
     unknown = choice_of(plan.unknown, plan.model.alphabet, plan.model.segmenter.special)
     if isinstance(unknown, tuple) or unknown == "nearest":
-        raise ValueError(f"kernels: compiled functions know unknown='raise', 'skip' or a symbol, not {quoted(plan.unknown)}")
+        raise ValueError(
+            f"kernels: compiled functions know unknown='raise', 'skip' or a symbol, not {quoted(plan.unknown)}"
+        )
     calls = address_of(kernels.encode_at, words(7)), address_of(kernels.decode_at, words(6))
     return header_of(plan, unknown, calls, (tokenizer, plan))
 

@@ -1,11 +1,12 @@
 """Types of numba for values of this library in compiled functions of users: `Ragged`, and `Kernels` of a tokenizer.
 
-Numba asks a value for its type by the attribute `_numba_type_`; that of a `Ragged` imports this module, so that whoever does not
-compile functions of Ragged pays nothing. Names of types have the hash of all kernels and of this file: what numba has cached on
-disk for a function of a user is not found after a change of these, and the function is compiled again.
+Numba asks a value for its type by the attribute `_numba_type_`; that of a `Ragged` imports this module, so
+that whoever does not compile functions of Ragged pays nothing. Names of types have the hash of all kernels
+and of this file: what numba has cached on disk for a function of a user is not found after a change of these,
+and the function is compiled again.
 
-    Ragged      two arrays, values and offsets
-    Kernels     an array, the header (coding/kernels/header.py): compiled code has the address and nothing else
+    Ragged      two arrays, values and offsets Kernels     an array, the header (coding/kernels/header.py):
+    compiled code has the address and nothing else
 """
 
 from __future__ import annotations
@@ -87,7 +88,9 @@ class KernelsType(types.Type):  # type: ignore[misc]
 
 # made once: to make a type takes 80 us
 _RAGGED = RaggedType(False), RaggedType(True)
-_KERNELS = {np.dtype(name): KernelsType(getattr(types, name)) for name in ("uint8", "uint32", "int32", "int64")}
+_KERNELS = {
+    np.dtype(name): KernelsType(getattr(types, name)) for name in ("uint8", "uint32", "int32", "int64")
+}
 kernels_type = _KERNELS.__getitem__
 
 
@@ -129,7 +132,9 @@ def register_type(kind: type, names: dict[str, str], make: Callable[..., Any]) -
     @lower_constant(kind)
     def _refuse(context: Any, builder: Any, kind: Any, value: Any) -> Any:
         name = type(value).__name__
-        raise errors.TypingError(f"{name}: a global or a closure cannot be compiled into a function; pass it as an argument")
+        raise errors.TypingError(
+            f"{name}: a global or a closure cannot be compiled into a function; pass it as an argument"
+        )
 
 
 register_type(RaggedType, {"values": "values", "offsets": "offsets"}, Ragged)
@@ -144,7 +149,11 @@ for _name in ("values", "offsets"):
 def _made(context):
     def typed(values, offsets):
         for array, dtype in ((values, types.int32), (offsets, types.int64)):
-            if not isinstance(array, types.Array) or (array.dtype, array.ndim, array.layout) != (dtype, 1, "C"):
+            if not isinstance(array, types.Array) or (array.dtype, array.ndim, array.layout) != (
+                dtype,
+                1,
+                "C",
+            ):
                 return None
         return _RAGGED[not values.mutable]
 
@@ -214,7 +223,10 @@ def _next(context, builder, signature, args, result):
     result.set_valid(is_one := builder.icmp_signed("<", at, n))
     with builder.if_then(is_one):
         get = context.compile_internal(
-            builder, lambda r, i: r.values[r.offsets[i] : r.offsets[i + 1]], kind.values(kind, types.intp), [iterator.batch, at]
+            builder,
+            lambda r, i: r.values[r.offsets[i] : r.offsets[i + 1]],
+            kind.values(kind, types.intp),
+            [iterator.batch, at],
         )
         result.yield_(get)
         builder.store(builder.add(at, _WORD(1)), iterator.at)
@@ -255,7 +267,9 @@ def _encode_into(k, doc, out):
 
     def encode_into(k, doc, out):
         h = _address(k)
-        return call_at(word_at(h, ENCODE), (h, address(doc), doc.strides[0], doc.size, kind, address(out), out.size))
+        return call_at(
+            word_at(h, ENCODE), (h, address(doc), doc.strides[0], doc.size, kind, address(out), out.size)
+        )
 
     return encode_into
 
@@ -293,7 +307,9 @@ def _decode_into(k, ids, out):
 
     def decode_into(k, ids, out):
         h = _address(k)
-        n = call_at(word_at(h, DECODE), (h, address(ids), ids.strides[0], ids.size, address(out), out.size * width))
+        n = call_at(
+            word_at(h, DECODE), (h, address(ids), ids.strides[0], ids.size, address(out), out.size * width)
+        )
         return n // width if n > 0 else n
 
     return decode_into

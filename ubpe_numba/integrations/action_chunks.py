@@ -1,6 +1,7 @@
 """Chunks of actions in every form that a user may pass become blocks of float64; ids that a policy wrote become arrays.
 
-Tensors of torch are recognized without an import of torch: on any device, with or without a gradient, of any type of floats.
+Tensors of torch are recognized without an import of torch: on any device, with or without a gradient, of any
+type of floats.
 """
 
 from __future__ import annotations
@@ -20,8 +21,9 @@ _FORMS = "[steps, dimensions], [chunks, steps, dimensions] or a list of chunks"
 def as_blocks(chunks: Any, name: str = "chunks") -> list[NDArray[np.float64]]:
     """Chunks as arrays [n, steps, dimensions], in their order: one array if all have the same shape, else one a chunk.
 
-    Without chunks there is one array, of none. Raises TypeError for anything but numbers, ValueError for another shape, a chunk
-    without steps or dimensions, or a number that is not finite, naming chunk, step and dimension.
+    Without chunks there is one array, of none. Raises TypeError for anything but numbers, ValueError for
+    another shape, a chunk without steps or dimensions, or a number that is not finite, naming chunk, step and
+    dimension.
 
     >>> [block.shape for block in as_blocks(np.zeros((4, 2)))]
     [(1, 4, 2)]
@@ -43,7 +45,9 @@ def as_blocks(chunks: Any, name: str = "chunks") -> list[NDArray[np.float64]]:
     first = 0
     for block in blocks:
         if len(block) and 0 in block.shape:
-            raise ValueError(f"{name}: chunk {first}: expected at least one step and one dimension, got {describe(block[0])}")
+            raise ValueError(
+                f"{name}: chunk {first}: expected at least one step and one dimension, got {describe(block[0])}"
+            )
         if not np.isfinite(block).all():
             chunk, step, dimension = np.argwhere(~np.isfinite(block))[0]
             value = block[chunk, step, dimension]
@@ -103,7 +107,9 @@ def coefficients_of(blocks: list[NDArray[np.float64]], scale: float) -> list[NDA
         with np.errstate(over="ignore", invalid="ignore"):  # infinities are errors below
             part: NDArray[np.float64] = np.rint(fft().dct(block, axis=1, norm="ortho") * scale)
         if not (finite := np.isfinite(part).all(axis=(1, 2))).all():
-            raise ValueError(f"chunks: chunk {first + int(np.argmin(finite))}: numbers too large for a scale of {scale:g}")
+            raise ValueError(
+                f"chunks: chunk {first + int(np.argmin(finite))}: numbers too large for a scale of {scale:g}"
+            )
         found.append(part)
         first += len(block)
     return found
@@ -113,7 +119,9 @@ def document_lengths(blocks: list[NDArray[np.float64]], row: int | None) -> NDAr
     """How long the documents of chunks are: a chunk each, or, with the length of a row, a frequency each."""
     if row is not None:
         return np.full(sum(block.size for block in blocks) // row, row, np.int64)
-    return np.concatenate([np.full(len(block), block.shape[1] * block.shape[2], np.int64) for block in blocks])
+    return np.concatenate(
+        [np.full(len(block), block.shape[1] * block.shape[2], np.int64) for block in blocks]
+    )
 
 
 def check_dimensions(blocks: list[NDArray[np.float64]], action_dim: int | None) -> None:
@@ -121,5 +129,7 @@ def check_dimensions(blocks: list[NDArray[np.float64]], action_dim: int | None) 
     first = 0
     for block in blocks:
         if len(block) and action_dim is not None and block.shape[2] != action_dim:
-            raise ValueError(f"chunks: chunk {first}: expected {action_dim} dimensions, action_dim, got {block.shape[2]}")
+            raise ValueError(
+                f"chunks: chunk {first}: expected {action_dim} dimensions, action_dim, got {block.shape[2]}"
+            )
         first += len(block)

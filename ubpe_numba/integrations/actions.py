@@ -1,11 +1,12 @@
 """`ActionTokenizer`: chunks of robot actions as tokens of their quantized cosine coefficients, with the interface of FAST.
 
-A chunk of T steps and D dimensions becomes T x D integers, the type-II DCT over time, multiplied by `scale` and rounded. A
-tokenizer is fitted on these, low frequencies first:
+A chunk of T steps and D dimensions becomes T x D integers, the type-II DCT over time, multiplied by `scale`
+and rounded. A tokenizer is fitted on these, low frequencies first:
 
     coefficients        frequency 0: dimension 0 .. D-1, frequency 1: dimension 0 .. D-1, ...
 
-So every token represents a known number of coefficients, and a sequence of tokens is a chunk if these numbers add up to T x D.
+So every token represents a known number of coefficients, and a sequence of tokens is a chunk if these numbers
+add up to T x D.
 """
 
 from __future__ import annotations
@@ -54,23 +55,27 @@ _OUT_OF_RANGE = ("warn", "clip", "raise")
 class ActionTokenizer:
     """Chunks of robot actions to tokens and back, as FAST does it: a cosine transform (DCT), rounding, and byte-pair encoding.
 
-    Usually made by `fit`. Coefficients are symbols, so every id represents some, any sequence of ids has a length that is known,
-    and every chunk comes back. Nothing changes once it is made: it may be shared between threads, and can be pickled.
+    Usually made by `fit`. Coefficients are symbols, so every id represents some, any sequence of ids has a
+    length that is known, and every chunk comes back. Nothing changes once it is made: it may be shared
+    between threads, and can be pickled.
 
     Parameters
     ----------
     tokenizer : Tokenizer
-        A fitted `BPE`, `UBPEClassic` or `UBPE` whose alphabet are consecutive integers: the coefficients that it knows.
+        A fitted `BPE`, `UBPEClassic` or `UBPE` whose alphabet are consecutive integers: the coefficients that
+        it knows.
     scale : float
-        What coefficients are multiplied by before they are rounded. Twice the scale is half the error, and more tokens.
+        What coefficients are multiplied by before they are rounded. Twice the scale is half the error, and
+        more tokens.
     time_horizon, action_dim : int, optional
-        Steps of a chunk, and dimensions of an action, that `decode` uses by default. Chunks with a different number of
-        dimensions raise an error.
+        Steps of a chunk, and dimensions of an action, that `decode` uses by default. Chunks with a different
+        number of dimensions raise an error.
     frequency_barriers : bool
-        Whether no token crosses from a frequency to the next one. More tokens; a wrong one does less harm. Needs `action_dim`.
+        Whether no token crosses from a frequency to the next one. More tokens; a wrong one does less harm.
+        Needs `action_dim`.
     out_of_range : {"warn", "clip", "raise"}
-        What happens to coefficients that the tokenizer does not know: the nearest one that it knows takes their place, with or
-        without a warning, or they are an error.
+        What happens to coefficients that the tokenizer does not know: the nearest one that it knows takes
+        their place, with or without a warning, or they are an error.
 
     Attributes
     ----------
@@ -92,9 +97,9 @@ class ActionTokenizer:
 
     Notes
     -----
-    Normalize actions first, as for FAST: the 1st and the 99th percentile of each dimension to -1 and 1. The ids are
-    those of the coefficients as `scipy.fft.dct` computes them in float64. Source: K. Pertsch et al., *FAST: Efficient Action
-    Tokenization for Vision-Language-Action Models*, 2025.
+    Normalize actions first, as for FAST: the 1st and the 99th percentile of each dimension to -1 and 1. The
+    ids are those of the coefficients as `scipy.fft.dct` computes them in float64. Source: K. Pertsch et al.,
+    *FAST: Efficient Action Tokenization for Vision-Language-Action Models*, 2025.
 
     Examples
     --------
@@ -137,20 +142,30 @@ class ActionTokenizer:
         if alphabet.kind != "int":
             raise ValueError(f"tokenizer: expected an alphabet of integers, got one of {alphabet.kind}")
         low, high = int(alphabet.symbols[0]), int(alphabet.symbols[-1])
-        if not -(2**31) < low <= high < 2**31 or not np.array_equal(alphabet.symbols, np.arange(low, high + 1)):
-            raise ValueError("tokenizer: expected an alphabet of consecutive integers, ascending, that fit int32")
+        if not -(2**31) < low <= high < 2**31 or not np.array_equal(
+            alphabet.symbols, np.arange(low, high + 1)
+        ):
+            raise ValueError(
+                "tokenizer: expected an alphabet of consecutive integers, ascending, that fit int32"
+            )
         if not tables_of(tokenizer).is_plain:
-            raise ValueError("tokenizer: expected one without special tokens, known words, or ids of another order")
+            raise ValueError(
+                "tokenizer: expected one without special tokens, known words, or ids of another order"
+            )
         self.tokenizer, self.min_token, self.max_token = tokenizer, low, high
         self.scale = _checked_scale(scale)
         self.time_horizon, self.action_dim = _checked_shape(time_horizon, action_dim)
         if not isinstance(frequency_barriers, (bool, np.bool_)):
             raise TypeError(f"frequency_barriers: expected True or False, got {describe(frequency_barriers)}")
         if frequency_barriers and action_dim is None:
-            raise ValueError("frequency_barriers: they need action_dim, the number of coefficients of a frequency")
+            raise ValueError(
+                "frequency_barriers: they need action_dim, the number of coefficients of a frequency"
+            )
         self.frequency_barriers = bool(frequency_barriers)
         if out_of_range not in _OUT_OF_RANGE:
-            raise ValueError(f"out_of_range: expected {', '.join(map(repr, _OUT_OF_RANGE))}, got {quoted(out_of_range)}")
+            raise ValueError(
+                f"out_of_range: expected {', '.join(map(repr, _OUT_OF_RANGE))}, got {quoted(out_of_range)}"
+            )
         self.out_of_range = out_of_range
         self._lengths: NDArray[np.int64] = np.diff(model_of(tokenizer).vocabulary.offsets)
         self.vocab_size = self._lengths.size
@@ -175,20 +190,20 @@ class ActionTokenizer:
         Parameters
         ----------
         chunks
-            Arrays or tensors [chunks, steps, dimensions], or a list of chunks [steps, dimensions], which may be of different
-            lengths. Normalised, without NaN.
+            Arrays or tensors [chunks, steps, dimensions], or a list of chunks [steps, dimensions], which may
+            be of different lengths. Normalised, without NaN.
         scale, frequency_barriers, out_of_range
             As for the constructor.
         max_error
-            How far a decoded value may be from a given one, in the unit of the actions, such as radians of joints; the scale
-            follows. Instead of `scale`.
+            How far a decoded value may be from a given one, in the unit of the actions, such as radians of
+            joints; the scale follows. Instead of `scale`.
         vocab_size
             How many ids there may be, those of all coefficients from the lowest to the highest included.
         time_horizon, action_dim
             As for the constructor; by default those of the chunks, if all have the same.
         tokenizer
-            One that is not fitted, whose other arguments are taken: ``BPE(rules=FitRules(max_token_length=8))``,
-            ``UBPE(objective="shortest")``.
+            One that is not fitted, whose other arguments are taken:
+            ``BPE(rules=FitRules(max_token_length=8))``, ``UBPE(objective="shortest")``.
         progress
             As for `Tokenizer.fit`.
 
@@ -197,8 +212,8 @@ class ActionTokenizer:
         TypeError
             If chunks are not numbers, or `tokenizer` is none of this library's.
         ValueError
-            If there are no chunks, for another shape, or a number that is not finite, naming chunk, step and dimension; if there
-            are more coefficients than `vocab_size`.
+            If there are no chunks, for another shape, or a number that is not finite, naming chunk, step and
+            dimension; if there are more coefficients than `vocab_size`.
 
         Warns
         -----
@@ -216,11 +231,15 @@ class ActionTokenizer:
         True
         """
         if max_error is not None and scale != 10:
-            raise ValueError(f"max_error: expected one of scale and max_error, got {quoted(scale)} and {quoted(max_error)}")
+            raise ValueError(
+                f"max_error: expected one of scale and max_error, got {quoted(scale)} and {quoted(max_error)}"
+            )
         blocks = as_blocks(chunks)
         if max_error is not None:  # some floats may be lost as well
             given = _checked_scale(max_error, "max_error")
-            scale = max((_gain(block.shape[1]) for block in blocks if block.size), default=1) / given * (1 + 1e-6)
+            scale = (
+                max((_gain(block.shape[1]) for block in blocks if block.size), default=1) / given * (1 + 1e-6)
+            )
         scale, most = _checked_scale(scale), positive(vocab_size, "vocab_size")
         if getattr(chunks, "ndim", 3) == 2:  # one chunk is a column of a data set in most cases
             raise ValueError(
@@ -248,12 +267,18 @@ class ActionTokenizer:
         options: dict[str, Any] = {}
         if tokenizer is not None:
             if type(tokenizer) not in _CLASSES:
-                raise TypeError(f"tokenizer: expected BPE, UBPE, UBPEClassic or None, got {describe(tokenizer)}")
+                raise TypeError(
+                    f"tokenizer: expected BPE, UBPE, UBPEClassic or None, got {describe(tokenizer)}"
+                )
             make, options = type(tokenizer), tokenizer.get_params()
             if options["alphabet"] is not None:
-                raise ValueError("tokenizer: expected one without an alphabet, which are the coefficients of the chunks")
+                raise ValueError(
+                    "tokenizer: expected one without an alphabet, which are the coefficients of the chunks"
+                )
         flat = np.concatenate([part.ravel() for part in coefficients]).astype(np.int32)
-        documents = Ragged.from_lengths(flat, document_lengths(blocks, action_dim if frequency_barriers else None))
+        documents = Ragged.from_lengths(
+            flat, document_lengths(blocks, action_dim if frequency_barriers else None)
+        )
         options |= {"n_tokens": most, "alphabet": range(int(low), int(high) + 1)}
         return cls(
             make(**options).fit(documents, progress=progress),
@@ -267,7 +292,13 @@ class ActionTokenizer:
     @property
     def fingerprint(self) -> str:
         """A hash, 32 hexadecimal digits, of the tokenizer and the settings; equal for equal ones on any machine."""
-        decides = [self.scale, self.time_horizon, self.action_dim, self.frequency_barriers, self.tokenizer.fingerprint]
+        decides = [
+            self.scale,
+            self.time_horizon,
+            self.action_dim,
+            self.frequency_barriers,
+            self.tokenizer.fingerprint,
+        ]
         return hashlib.sha256(json.dumps(decides).encode()).hexdigest()[:32]
 
     def __repr__(self) -> str:
@@ -284,8 +315,8 @@ class ActionTokenizer:
         Parameters
         ----------
         chunks
-            One chunk [steps, dimensions], chunks [chunks, steps, dimensions], or a list of chunks of any lengths: arrays or
-            tensors of floats or integers.
+            One chunk [steps, dimensions], chunks [chunks, steps, dimensions], or a list of chunks of any
+            lengths: arrays or tensors of floats or integers.
 
         Returns
         -------
@@ -297,8 +328,8 @@ class ActionTokenizer:
         TypeError
             If chunks are not numbers.
         ValueError
-            For another shape, another number of dimensions, or a number that is not finite, naming chunk, step and dimension;
-            with ``out_of_range="raise"`` for a coefficient that is not known.
+            For another shape, another number of dimensions, or a number that is not finite, naming chunk,
+            step and dimension; with ``out_of_range="raise"`` for a coefficient that is not known.
 
         Warns
         -----
@@ -347,10 +378,16 @@ class ActionTokenizer:
                 f"chunks: {int(outside.sum())} coefficients of {np.count_nonzero(outside)} of {outside.size} chunks are outside "
                 f"of {known}, that of the fit, and the nearest was taken; the first is {where}"
             )
-        flat = np.concatenate([np.clip(part, self.min_token, self.max_token).ravel() for part in parts]).astype(np.int32)
+        flat = np.concatenate(
+            [np.clip(part, self.min_token, self.max_token).ravel() for part in parts]
+        ).astype(np.int32)
         if not self.frequency_barriers:
-            return self.tokenizer.encode_batch(Ragged.from_lengths(flat, document_lengths(blocks, None))).compact()
-        rows = self.tokenizer.encode_batch(Ragged.from_lengths(flat, document_lengths(blocks, self.action_dim))).compact()
+            return self.tokenizer.encode_batch(
+                Ragged.from_lengths(flat, document_lengths(blocks, None))
+            ).compact()
+        rows = self.tokenizer.encode_batch(
+            Ragged.from_lengths(flat, document_lengths(blocks, self.action_dim))
+        ).compact()
         steps = np.concatenate([np.full(len(block), block.shape[1]) for block in blocks])
         return Ragged(rows.values, rows.offsets[offsets_of(steps)])
 
@@ -399,8 +436,9 @@ class ActionTokenizer:
         time_horizon, action_dim
             The shape of the chunks; by default that of the tokenizer.
         on_length
-            What happens to ids that represent more or fewer coefficients than a chunk has: ``"raise"``, or ``"fit"``, which
-            leaves out those after the end and takes 0 for those that are missing, the high frequencies.
+            What happens to ids that represent more or fewer coefficients than a chunk has: ``"raise"``, or
+            ``"fit"``, which leaves out those after the end and takes 0 for those that are missing, the high
+            frequencies.
         skip
             Ids that are left out first, such as those of padding.
 
@@ -435,12 +473,16 @@ class ActionTokenizer:
         if on_length not in ("raise", "fit"):
             raise ValueError(f"on_length: expected 'raise' or 'fit', got {quoted(on_length)}")
         given, known = (time_horizon, action_dim), (self.time_horizon, self.action_dim)
-        steps, dimensions = _checked_shape(*(b if a is None else a for a, b in zip(given, known, strict=True)))
+        steps, dimensions = _checked_shape(
+            *(b if a is None else a for a, b in zip(given, known, strict=True))
+        )
         for name, value in (("time_horizon", steps), ("action_dim", dimensions)):
             if value is None:
                 raise ValueError(f"{name}: expected an int, since the chunks of the fit had different ones")
         if self.frequency_barriers and dimensions != self.action_dim:
-            raise ValueError(f"action_dim: expected {self.action_dim}, that of the frequency barriers, got {dimensions}")
+            raise ValueError(
+                f"action_dim: expected {self.action_dim}, that of the frequency barriers, got {dimensions}"
+            )
         assert steps is not None
         assert dimensions is not None
         size = steps * dimensions
@@ -458,14 +500,21 @@ class ActionTokenizer:
         else:
             taken = np.minimum(lengths, size)
             coefficients = np.zeros(len(ids) * size)
-            coefficients[places_of(np.arange(len(ids)) * size, taken)] = back.values[places_of(back.offsets[:-1], taken)]
-        chunks: NDArray[np.float64] = fft().idct(coefficients.reshape(-1, steps, dimensions) / self.scale, axis=1, norm="ortho")
+            coefficients[places_of(np.arange(len(ids)) * size, taken)] = back.values[
+                places_of(back.offsets[:-1], taken)
+            ]
+        chunks: NDArray[np.float64] = fft().idct(
+            coefficients.reshape(-1, steps, dimensions) / self.scale, axis=1, norm="ortho"
+        )
         return chunks
 
-    # ---------------------------------------------------------------------------------------------- lengths and errors
+    # ---------------------------------------------------------------------------------------------- lengths
+    # and errors
 
     def allowed_lengths(self) -> NDArray[np.int64]:
-        """The number of coefficients of each id. A sampler counts them, so that a sequence ends with the chunk.
+        """The number of coefficients of each id.
+
+        A sampler counts them, so that a sequence ends with the chunk.
 
         Returns
         -------
@@ -484,8 +533,8 @@ class ActionTokenizer:
     def allowed_tokens(self, length_left: ArrayLike) -> NDArray[np.bool_]:
         """Which ids may come next where so many coefficients of a chunk are left.
 
-        Ids drawn by this mask, each of which takes its length from what is left, always end on a whole chunk: as long as
-        something is left there is an id that may come. With frequency barriers none crosses one.
+        Ids drawn by this mask, each of which takes its length from what is left, always end on a whole chunk:
+        as long as something is left there is an id that may come. With frequency barriers none crosses one.
 
         Parameters
         ----------
@@ -516,7 +565,9 @@ class ActionTokenizer:
         if left.dtype.kind not in "iu" and left.size:
             raise TypeError(f"length_left: expected integers, got {describe(left)}")
         if left.ndim > 1:
-            raise ValueError(f"length_left: expected an integer or integers in one dimension, got {describe(left)}")
+            raise ValueError(
+                f"length_left: expected an integer or integers in one dimension, got {describe(left)}"
+            )
         if (left < 0).any():
             raise ValueError(f"length_left: expected 0 or more, got {int(left.min())}")
         left = np.minimum(left.astype(np.uint64), 2**62).astype(np.int64)
@@ -565,7 +616,8 @@ class ActionTokenizer:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write tokenizer and settings to one file, ``.json`` or ``.npz``: the old file or the new one, as `Tokenizer.save`.
 
-        The file is a model file with one more part: `ubpe_numba.load` and the command line read the tokenizer of coefficients.
+        The file is a model file with one more part: `ubpe_numba.load` and the command line read the tokenizer
+        of coefficients.
 
         Parameters
         ----------
@@ -592,7 +644,9 @@ class ActionTokenizer:
         self.tokenizer._save(path, actions={name: getattr(self, name) for name in _FIELDS})
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], *, n_threads: int | None = None, max_symbols: int | None = None) -> Self:
+    def load(
+        cls, path: str | os.PathLike[str], *, n_threads: int | None = None, max_symbols: int | None = None
+    ) -> Self:
         """Read a file that `save` wrote. It is data: nothing in it is run, and everything is checked.
 
         Parameters
@@ -659,7 +713,9 @@ def _checked_shape(time_horizon: Any, action_dim: Any) -> tuple[int | None, int 
     steps = None if time_horizon is None else positive(time_horizon, "time_horizon", "an int or None")
     dimensions = None if action_dim is None else positive(action_dim, "action_dim", "an int or None")
     if (steps or 1) * (dimensions or 1) > _MOST:
-        raise ValueError(f"time_horizon, action_dim: expected at most {_MOST} coefficients, got {steps} x {dimensions}")
+        raise ValueError(
+            f"time_horizon, action_dim: expected at most {_MOST} coefficients, got {steps} x {dimensions}"
+        )
     return steps, dimensions
 
 
@@ -679,7 +735,8 @@ def _gain(steps: int) -> float:
 def _checked_scale(scale: Any, name: str = "scale") -> float:
     if isinstance(scale, (bool, np.bool_)) or not isinstance(scale, (int, float, np.integer, np.floating)):
         raise TypeError(f"{name}: expected a number, got {describe(scale)}")
-    scale = scale.item() if isinstance(scale, np.generic) else scale  # a float32 cannot be compared with what it cannot hold
+    # a float32 cannot be compared with what it cannot hold
+    scale = scale.item() if isinstance(scale, np.generic) else scale
     if not 1e-100 < scale < 1e100:  # the inverse has to stay a float
         raise ValueError(f"{name}: expected a number above 0, between 1e-100 and 1e100, got {scale!s:.40}")
     return float(scale)

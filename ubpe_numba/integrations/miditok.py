@@ -1,10 +1,12 @@
 """MidiTok's tokenizers with this library's BPE: the same ids and the same files, learned and encoded on ids, not on texts.
 
-``from ubpe_numba.integrations.miditok import REMI`` replaces ``from miditok import REMI``. Needs the extra ``miditok``.
+``from ubpe_numba.integrations.miditok import REMI`` replaces ``from miditok import REMI``. Needs the extra
+``miditok``.
 
-MidiTok writes the basic token of id i as the character ``chr(33 + i)`` and gives texts to Hugging Face's tokenizers. There the
-special tokens come first, then all other characters in their order, then merges. If texts are split at bars or beats, each
-piece begins with a mark, an extra character. For the basic tokens PAD, A, B, C (ids 0..3), PAD special, split at bars:
+MidiTok writes the basic token of id i as the character ``chr(33 + i)`` and gives texts to Hugging Face's
+tokenizers. There the special tokens come first, then all other characters in their order, then merges. If
+texts are split at bars or beats, each piece begins with a mark, an extra character. For the basic tokens PAD,
+A, B, C (ids 0..3), PAD special, split at bars:
 
     id of the model      0     1     2     3     4     5     6
     symbols              PAD   A     B     C     mark  A B   mark A
@@ -55,7 +57,10 @@ class MusicAlphabet(NamedTuple):
 
     @classmethod
     def of(cls, basic: Iterable[int], special: Iterable[int], marked: bool) -> MusicAlphabet:
-        """The alphabet of basic ids, some of them special, with or without a mark. ValueError for an id without a character."""
+        """The alphabet of basic ids, some of them special, with or without a mark.
+
+        ValueError for an id without a character.
+        """
         ids, first = sorted(basic), list(dict.fromkeys(special))
         marks = {ord(MARK) - FIRST_CHARACTER} if marked else set()
         if bad := [i for i in ids if i + FIRST_CHARACTER in _SURROGATES or i in marks]:
@@ -67,7 +72,9 @@ class MusicAlphabet(NamedTuple):
         symbols = np.full(max(ids, default=-1) + 1, -1, np.int32)
         known = np.arange(order.size) != mark
         symbols[order[known]] = np.flatnonzero(known)
-        return cls(symbols, np.where(known, order, -1).astype(np.int32), mark, np.arange(order.size) < len(first))
+        return cls(
+            symbols, np.where(known, order, -1).astype(np.int32), mark, np.arange(order.size) < len(first)
+        )
 
     def symbols_of(self, sequences: Ragged) -> NDArray[np.int32]:
         """The symbols of basic ids. UnknownSymbolError for the first id that no basic token has."""
@@ -78,7 +85,9 @@ class MusicAlphabet(NamedTuple):
         if (bad := np.flatnonzero(found < 0)).size:
             at, offsets = int(bad[0]), sequences.compact().offsets
             sequence = int(np.searchsorted(offsets, at, "right")) - 1
-            raise UnknownSymbolError(sequence, at - int(offsets[sequence]), int(values[at]), " of basic tokens")
+            raise UnknownSymbolError(
+                sequence, at - int(offsets[sequence]), int(values[at]), " of basic tokens"
+            )
         return found
 
     def documents_of(
@@ -86,8 +95,8 @@ class MusicAlphabet(NamedTuple):
     ) -> tuple[Ragged, NDArray[np.int64]]:
         """Documents of symbols, split at positions, each with its mark, and where each begins in `symbols`, and the end.
 
-        `cuts` has 0 and the size of `symbols`. `apart`: special tokens are documents of their own, without a mark, as they are in
-        encoding; in training they are as others. Documents are never empty.
+        `cuts` has 0 and the size of `symbols`. `apart`: special tokens are documents of their own, without a
+        mark, as they are in encoding; in training they are as others. Documents are never empty.
         """
         alone = self.alone[symbols] if apart else np.zeros(symbols.size, bool)
         at = np.flatnonzero(alone)
@@ -113,10 +122,14 @@ def pieces_of_texts(texts: Iterable[Any], what: str) -> Ragged:
     found = []
     for i, text in enumerate(itertools.chain.from_iterable(lists)):
         if not isinstance(text, str):
-            raise TypeError(f"{what}: text {i}: expected a str of MidiTok's characters, got {type(text).__name__}")
+            raise TypeError(
+                f"{what}: text {i}: expected a str of MidiTok's characters, got {type(text).__name__}"
+            )
         found.append(np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<i4") - FIRST_CHARACTER)
     lengths = [piece.size for piece in found]
-    return Ragged.from_lengths(np.concatenate([np.empty(0, np.int32), *found]).astype(np.int32), np.array(lengths, np.int64))
+    return Ragged.from_lengths(
+        np.concatenate([np.empty(0, np.int32), *found]).astype(np.int32), np.array(lengths, np.int64)
+    )
 
 
 def token_names(bpe: BPE, alphabet: MusicAlphabet) -> list[str]:
@@ -138,7 +151,9 @@ def to_tokenizer(bpe: BPE, alphabet: MusicAlphabet) -> Any:
     if alphabet.mark < 0:
         made = Tokenizer(models.BPE(vocab=ids, merges=pairs))
     else:
-        made = Tokenizer(models.BPE(vocab=ids, merges=pairs, continuing_subword_prefix="", end_of_word_suffix=""))
+        made = Tokenizer(
+            models.BPE(vocab=ids, merges=pairs, continuing_subword_prefix="", end_of_word_suffix="")
+        )
         made.pre_tokenizer, made.decoder = pre_tokenizers.Metaspace(), decoders.Metaspace()
     made.add_special_tokens([AddedToken(names[i]) for i in np.flatnonzero(alphabet.alone).tolist()])
     return made
@@ -150,9 +165,17 @@ def from_tokenizer(tokenizer: Any, basic: Iterable[int], marked: bool) -> tuple[
     model, added, cut = file["model"], file["added_tokens"], file["pre_tokenizer"]
     if model["type"] != "BPE":
         return f"its model is {model['type']}, not BPE"
-    unusual = [key for key in ("dropout", "continuing_subword_prefix", "end_of_word_suffix", "ignore_merges") if model.get(key)]
+    unusual = [
+        key
+        for key in ("dropout", "continuing_subword_prefix", "end_of_word_suffix", "ignore_merges")
+        if model.get(key)
+    ]
     unusual += [key for key in ("normalizer", "post_processor") if file.get(key) is not None]
-    expected = {"type": "Metaspace", "replacement": MARK, "prepend_scheme": "always", "split": True} if marked else None
+    expected = (
+        {"type": "Metaspace", "replacement": MARK, "prepend_scheme": "always", "split": True}
+        if marked
+        else None
+    )
     if cut != expected:
         unusual.append("pre_tokenizer")
     if unusual:
@@ -160,15 +183,24 @@ def from_tokenizer(tokenizer: Any, basic: Iterable[int], marked: bool) -> tuple[
     vocab: dict[str, int] = model["vocab"]
     names = sorted(vocab, key=vocab.__getitem__)
     size = sum(len(name) == 1 for name in names)
-    characters = {ord(name) - FIRST_CHARACTER: i for i, name in enumerate(names[:size]) if name != MARK or not marked}
-    if [*vocab.values()] and (sorted(vocab.values()) != [*range(len(names))] or max(map(len, names[:size])) > 1):
+    characters = {
+        ord(name) - FIRST_CHARACTER: i for i, name in enumerate(names[:size]) if name != MARK or not marked
+    }
+    if [*vocab.values()] and (
+        sorted(vocab.values()) != [*range(len(names))] or max(map(len, names[:size])) > 1
+    ):
         return "the ids of its model are not the basic tokens and then the merges"
     if {*basic} != characters.keys() or (marked and MARK not in vocab):
         return "its model has other basic tokens than its vocabulary, as after `add_to_vocab`"
-    if any(token["content"] not in names[:size] or token["single_word"] or token["lstrip"] or token["rstrip"] for token in added):
+    if any(
+        token["content"] not in names[:size] or token["single_word"] or token["lstrip"] or token["rstrip"]
+        for token in added
+    ):
         return "its model has added tokens that are no basic tokens"
     pairs = [pair.split(" ") if isinstance(pair, str) else pair for pair in model["merges"]]
-    if any(vocab.get(left + right) != size + i for i, (left, right) in enumerate(pairs)) or size + len(pairs) != len(names):
+    if any(vocab.get(left + right) != size + i for i, (left, right) in enumerate(pairs)) or size + len(
+        pairs
+    ) != len(names):
         return "the ids of its model are not in the order of its merges"
     order = np.full(size, -1, np.int32)
     symbols = np.full(max(characters, default=-1) + 1, -1, np.int32)
@@ -183,27 +215,32 @@ def from_tokenizer(tokenizer: Any, basic: Iterable[int], marked: bool) -> tuple[
 try:
     import miditok
 except ImportError as error:
-    raise ImportError("ubpe_numba.integrations.miditok needs miditok: pip install 'ubpe-numba[miditok]'") from error
+    raise ImportError(
+        "ubpe_numba.integrations.miditok needs miditok: pip install 'ubpe-numba[miditok]'"
+    ) from error
 
 
 _TESTED = "3.0.6 to 3.1.0"
 #: Divide a sequence, by the configuration `encode_ids_split`.
 _DIVIDED = {"bar": miditok.TokSequence.split_per_bars, "beat": miditok.TokSequence.split_per_beats}
-#: All that is not public in MidiTok and used here: the model, characters of basic tokens, basic tokens of tokens.
+#: All that is not public in MidiTok and used here: the model, characters of basic tokens, basic tokens of
+#: tokens.
 _PRIVATE = ("_model", "_vocab_base_id_to_byte", "_vocab_learned_bytes_to_tokens")
 
 
 class BPEMixin(miditok.MusicTokenizer):  # type: ignore[misc]  # mypy does not read miditok
     """A tokenizer of MidiTok whose BPE is learned, encoded and decoded by `BPE`, on ids.
 
-    Basic tokens, scores, files and the other models (Unigram, WordPiece) are MidiTok's own. What `save` writes is what MidiTok
-    would have written after a training of its own, and either reads the files of the other. `train_more` is new.
+    Basic tokens, scores, files and the other models (Unigram, WordPiece) are MidiTok's own. What `save`
+    writes is what MidiTok would have written after a training of its own, and either reads the files of the
+    other. `train_more` is new.
 
     Notes
     -----
-    The classes `REMI`, `TSD`, `MIDILike`, `Structured`, `PerTok` and `MMM` of this module are MidiTok's with this mixin. For a
-    different class, also your own, write ``class Name(BPEMixin, its_class): ...`` under the name that its files have. A model
-    that MidiTok's training does not make, such as one with tokens added after it, is left to MidiTok's own code.
+    The classes `REMI`, `TSD`, `MIDILike`, `Structured`, `PerTok` and `MMM` of this module are MidiTok's with
+    this mixin. For a different class, also your own, write ``class Name(BPEMixin, its_class): ...`` under the
+    name that its files have. A model that MidiTok's training does not make, such as one with tokens added
+    after it, is left to MidiTok's own code.
 
     Examples
     --------
@@ -225,14 +262,15 @@ class BPEMixin(miditok.MusicTokenizer):  # type: ignore[misc]  # mypy does not r
     True
     """
 
-    _read: tuple[Any, int, tuple[BPE, MusicAlphabet] | str] | None = None  # what was read of a model, its size and itself
+    # what was read of a model, its size and itself
+    _read: tuple[Any, int, tuple[BPE, MusicAlphabet] | str] | None = None
 
     @property
     def bpe(self) -> BPE:
         """The fitted `BPE`, whose symbols and tokens have the ids of the trained tokenizer.
 
-        NotFittedError before a training; AttributeError for a model that MidiTok's training with BPE does not make, so that
-        `hasattr` is False.
+        NotFittedError before a training; AttributeError for a model that MidiTok's training with BPE does not
+        make, so that `hasattr` is False.
 
         Examples
         --------
@@ -266,20 +304,20 @@ class BPEMixin(miditok.MusicTokenizer):  # type: ignore[misc]  # mypy does not r
         vocab_size
             Number of ids, basic tokens included; fewer if pairs run out.
         model
-            ``"BPE"``, the default. For Unigram, WordPiece or a model of `tokenizers`, and with None for a tokenizer that was
-            trained with one, MidiTok's own training runs.
+            ``"BPE"``, the default. For Unigram, WordPiece or a model of `tokenizers`, and with None for a
+            tokenizer that was trained with one, MidiTok's own training runs.
         iterator
             Texts of MidiTok's characters, or lists of these, as a `miditok.TokTrainingIterator` gives them.
         files_paths
             Files of scores. What cannot be read is left out, with a warning.
         sequences
-            Basic tokens, instead of `iterator` or `files_paths`: what ``tokenizer(score, encode_ids=False)`` gives, one or many,
-            cut into bars or beats here.
+            Basic tokens, instead of `iterator` or `files_paths`: what ``tokenizer(score, encode_ids=False)``
+            gives, one or many, cut into bars or beats here.
         min_frequency
             Pairs that occur less often are not merged.
         max_token_length
-            As the trainer of tokenizers takes it: tokens of more than two basic tokens are shorter than this, the mark of a bar
-            or beat being one of them. None for no limit.
+            As the trainer of tokenizers takes it: tokens of more than two basic tokens are shorter than this,
+            the mark of a bar or beat being one of them. None for no limit.
         n_threads, progress
             As for `BPE`, and its `fit`.
         **kwargs
@@ -290,7 +328,8 @@ class BPEMixin(miditok.MusicTokenizer):  # type: ignore[misc]  # mypy does not r
         TypeError
             For arguments of `tokenizers`' trainer without meaning here, and for invalid sequences.
         ValueError
-            Without data or with no basic token in them, and for basic tokens that no single character represents.
+            Without data or with no basic token in them, and for basic tokens that no single character
+            represents.
         UnknownSymbolError
             For an id that no basic token has.
         RuntimeError
@@ -299,8 +338,8 @@ class BPEMixin(miditok.MusicTokenizer):  # type: ignore[misc]  # mypy does not r
         Warns
         -----
         UserWarning
-            If files cannot be read; as MidiTok for several vocabularies, or a size that is not above the number of basic tokens,
-            where it learns nothing.
+            If files cannot be read; as MidiTok for several vocabularies, or a size that is not above the
+            number of basic tokens, where it learns nothing.
 
         Examples
         --------
@@ -311,7 +350,10 @@ class BPEMixin(miditok.MusicTokenizer):  # type: ignore[misc]  # mypy does not r
         _one_source(iterator, files_paths, sequences)
         if model is None:
             self._check()
-        if not (model == "BPE" or (model is None and (self._model is None or type(self._model.model).__name__ == "BPE"))):
+        if not (
+            model == "BPE"
+            or (model is None and (self._model is None or type(self._model.model).__name__ == "BPE"))
+        ):
             if sequences is not None:
                 raise ValueError("sequences: only for BPE; give files_paths or an iterator for another model")
             super().train(vocab_size, model, iterator, files_paths, **given, **kwargs)
@@ -319,13 +361,19 @@ class BPEMixin(miditok.MusicTokenizer):  # type: ignore[misc]  # mypy does not r
         if kwargs:
             raise TypeError(f"train: {', '.join(sorted(kwargs))}: not an argument of BPE here")
         none = iterator is None and files_paths is None and sequences is None
-        if self.is_multi_voc or none or vocab_size <= len(self.vocab):  # an error, or a warning and no training
+        # an error, or a warning and no training
+        if self.is_multi_voc or none or vocab_size <= len(self.vocab):
             super().train(vocab_size, "BPE", [] if sequences is not None else iterator, files_paths)
             return
         self._check()
         alphabet = self._alphabet()
         documents = self._documents(alphabet, iterator, files_paths, sequences)
-        bpe = BPE(int(vocab_size), alphabet=alphabet.basic.size, n_threads=n_threads, **_limits(min_frequency, max_token_length))
+        bpe = BPE(
+            int(vocab_size),
+            alphabet=alphabet.basic.size,
+            n_threads=n_threads,
+            **_limits(min_frequency, max_token_length),
+        )
         self._adopt(bpe.fit(documents, progress=progress), alphabet)
 
     def train_more(
@@ -356,7 +404,8 @@ class BPEMixin(miditok.MusicTokenizer):  # type: ignore[misc]  # mypy does not r
         NotFittedError
             Before a training.
         ValueError
-            For a size below the present one, for a model that MidiTok's training with BPE does not make, and as `train`.
+            For a size below the present one, for a model that MidiTok's training with BPE does not make, and
+            as `train`.
         TypeError, UnknownSymbolError, RuntimeError
             As `train`.
 
@@ -372,7 +421,9 @@ class BPEMixin(miditok.MusicTokenizer):  # type: ignore[misc]  # mypy does not r
         bpe, alphabet = self._of_training()
         _one_source(iterator, files_paths, sequences)
         if vocab_size < len(bpe._model.vocabulary):
-            raise ValueError(f"vocab_size: expected at least the present {len(bpe._model.vocabulary)} ids, got {vocab_size}")
+            raise ValueError(
+                f"vocab_size: expected at least the present {len(bpe._model.vocabulary)} ids, got {vocab_size}"
+            )
         if iterator is None and files_paths is None and sequences is None:
             raise ValueError("files_paths: expected files, an iterator or sequences to learn from")
         documents = self._documents(alphabet, iterator, files_paths, sequences)
@@ -401,7 +452,9 @@ class BPEMixin(miditok.MusicTokenizer):  # type: ignore[misc]  # mypy does not r
         As for `BPEMixin`, where calling the tokenizer does it.
         """
         if not self.is_trained:
-            raise NotFittedError("encode_token_ids: the tokenizer is not trained: call train, or load a trained one")
+            raise NotFittedError(
+                "encode_token_ids: the tokenizer is not trained: call train, or load a trained one"
+            )
         found = self._understood()
         if isinstance(found, str):
             super().encode_token_ids(seq)
@@ -470,7 +523,8 @@ class BPEMixin(miditok.MusicTokenizer):  # type: ignore[misc]  # mypy does not r
             row: list[int] = []
             for track in self._tracks(sequence, training=training):
                 if split in _DIVIDED:
-                    numbered = replace(track, ids=range(len(track.ids)), tokens=[], bytes="")  # slices of a range cost nothing
+                    # slices of a range cost nothing
+                    numbered = replace(track, ids=range(len(track.ids)), tokens=[], bytes="")
                     cuts += [end + part.ids.start for part in _DIVIDED[split](numbered) if len(part.ids)]
                 row += track.ids
                 end += len(track.ids)
@@ -484,12 +538,16 @@ class BPEMixin(miditok.MusicTokenizer):  # type: ignore[misc]  # mypy does not r
             given = list(_sequences(sequences, "sequences"))
             for i, one in enumerate(given):
                 if one.are_ids_encoded:
-                    raise ValueError(f"sequences: sequence {i} is encoded already; give basic tokens, made with encode_ids=False")
+                    raise ValueError(
+                        f"sequences: sequence {i} is encoded already; give basic tokens, made with encode_ids=False"
+                    )
                 self.complete_sequence(one)
             basic, cuts = self._cut(given, training=True)
             what = "sequences"
         else:
-            what, texts = ("files_paths", self._texts(files_paths)) if iterator is None else ("iterator", iterator)
+            what, texts = (
+                ("files_paths", self._texts(files_paths)) if iterator is None else ("iterator", iterator)
+            )
             basic = pieces_of_texts(texts, "iterator")
             cuts = basic.offsets
         documents, _ = alphabet.documents_of(alphabet.symbols_of(basic), cuts, apart=False)
@@ -508,14 +566,19 @@ class BPEMixin(miditok.MusicTokenizer):  # type: ignore[misc]  # mypy does not r
             yield texts
         if unread:
             n, first = f"{len(unread)} of {len(files_paths)}", unread[0]
-            warnings.warn(f"files_paths: {n} files cannot be read and are left out; the first is {first}", stacklevel=2)
+            warnings.warn(
+                f"files_paths: {n} files cannot be read and are left out; the first is {first}", stacklevel=2
+            )
 
-    # ---------------------------------------------------------------------------------------------- the model of MidiTok
+    # ---------------------------------------------------------------------------------------------- the model
+    # of MidiTok
 
     def _check(self) -> None:
         if missing := [name for name in _PRIVATE if not hasattr(self, name)]:
             version = importlib.metadata.version("miditok")
-            raise RuntimeError(f"miditok {version}: its tokenizers have no {', '.join(missing)}; tested with miditok {_TESTED}")
+            raise RuntimeError(
+                f"miditok {version}: its tokenizers have no {', '.join(missing)}; tested with miditok {_TESTED}"
+            )
 
     def _alphabet(self) -> MusicAlphabet:
         """The alphabet of the basic tokens; ValueError for an id without a character."""
@@ -526,14 +589,18 @@ class BPEMixin(miditok.MusicTokenizer):  # type: ignore[misc]  # mypy does not r
                     f"vocabulary: MidiTok writes the basic token {quoted(token)} as {quoted(written)}, not as one character of "
                     "its own, as after a training of Unigram; make a new tokenizer"
                 )
-        return MusicAlphabet.of(self.vocab.values(), self.special_tokens_ids, self.config.encode_ids_split != "no")
+        return MusicAlphabet.of(
+            self.vocab.values(), self.special_tokens_ids, self.config.encode_ids_split != "no"
+        )
 
     def _adopt(self, bpe: BPE, alphabet: MusicAlphabet) -> None:
         """Make a fitted tokenizer the model."""
         model, basic = to_tokenizer(bpe, alphabet), {i: name for name, i in self.vocab.items()}
         tokens = [
             [basic[i] for i in ids]
-            for ids in alphabet.basic_of(Ragged(bpe._model.vocabulary.arena, bpe._model.vocabulary.offsets)).to_lists()
+            for ids in alphabet.basic_of(
+                Ragged(bpe._model.vocabulary.arena, bpe._model.vocabulary.offsets)
+            ).to_lists()
         ]
         self._vocab_learned_bytes_to_tokens = dict(zip(token_names(bpe, alphabet), tokens, strict=True))
         self._model = model
@@ -590,7 +657,8 @@ class MMM(BPEMixin, miditok.MMM):  # type: ignore[misc]
 def _limits(min_frequency: int | None, max_token_length: int | None) -> dict[str, Any]:
     """The parameters of a `BPE` with the results of a trainer of tokenizers.
 
-    That one makes pairs of symbols in any case, and longer tokens where they are shorter than `max_token_length`.
+    That one makes pairs of symbols in any case, and longer tokens where they are shorter than
+    `max_token_length`.
     """
     longest = None if max_token_length is None else max(2, max_token_length - 1)
     return {"rules": FitRules(min_count=max(1, min_frequency or 0), max_token_length=longest)}

@@ -2,11 +2,11 @@
 
 Two parts, in this order:
 
-- any value: `describe` names it in messages, `told` names what an unknown argument is called here, `positive` checks an integer
-  that a user gave, `resolve_threads` finds out how many threads to use;
-- arrays: `plain`, `signed` and `writable` give them the form that kernels are made for, `frozen` copies what others may change,
-  `freeze` is for what they may see, `offsets_of` and `check_offsets` make and check offsets, `distinct` joins cuts, `places_of`
-  lists the indices of ranges.
+- any value: `describe` names it in messages, `told` names what an unknown argument is called here, `positive`
+  checks an integer that a user gave, `resolve_threads` finds out how many threads to use;
+- arrays: `plain`, `signed` and `writable` give them the form that kernels are made for, `frozen` copies what
+  others may change, `freeze` is for what they may see, `offsets_of` and `check_offsets` make and check
+  offsets, `distinct` joins cuts, `places_of` lists the indices of ranges.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ from numpy.typing import NDArray
 from ubpe_numba.errors import quoted, shortened
 
 F = TypeVar("F", bound=Callable[..., Any])
-#: No machine has more processors: Linux is built for at most 8,192. More threads are a mistake, and each costs a stack.
+#: No machine has more processors: Linux is built for at most 8,192. More threads are a mistake, and each
+#: costs a stack.
 MOST_THREADS = 8192
 #: Variables of the environment that request a number of threads, in order of precedence.
 THREAD_VARIABLES = ("UBPE_NUM_THREADS", "NUMBA_NUM_THREADS")
@@ -48,7 +49,10 @@ def describe(value: object) -> str:
 
 
 def positive(value: Any, name: str, expected: str = "an int") -> int:
-    """`value` as an int of at least 1. Otherwise raises TypeError, which says what was `expected`, or ValueError."""
+    """`value` as an int of at least 1.
+
+    Otherwise raises TypeError, which says what was `expected`, or ValueError.
+    """
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
         raise TypeError(f"{name}: expected {expected}, got {quoted(value)}")
     if value < 1:
@@ -59,13 +63,16 @@ def positive(value: Any, name: str, expected: str = "an int") -> int:
 def resolve_threads(n_threads: int | None, of_fit: bool = False) -> int:
     """The number of threads: the argument, else UBPE_NUM_THREADS, NUMBA_NUM_THREADS, else the CPUs this process may use.
 
-    Threads of a fit wait for each other: there is one per core if none are requested, and never more than CPUs.
-    Raises TypeError or ValueError that names the argument or variable if its value is not an integer in 1..MOST_THREADS.
+    Threads of a fit wait for each other: there is one per core if none are requested, and never more than
+    CPUs. Raises TypeError or ValueError that names the argument or variable if its value is not an integer in
+    1..MOST_THREADS.
     """
     requested = requested_threads(n_threads)
     if requested and not of_fit:
         return requested
-    n_cpus, n_cores = processors(frozenset(getattr(os, "sched_getaffinity", lambda _: range(os.cpu_count() or 1))(0)))
+    n_cpus, n_cores = processors(
+        frozenset(getattr(os, "sched_getaffinity", lambda _: range(os.cpu_count() or 1))(0))
+    )
     return min(requested or n_cores, n_cpus) if of_fit else n_cpus
 
 
@@ -73,7 +80,8 @@ def resolve_threads(n_threads: int | None, of_fit: bool = False) -> int:
 def processors(usable: frozenset[int]) -> tuple[int, int]:
     """How many of the CPUs of its affinity, and how many cores, a process may use within the quota of its container.
 
-    A Linux has files on its control groups, of version 1 or 2, and its cores; elsewhere there is no quota, and a core is a CPU.
+    A Linux has files on its control groups, of version 1 or 2, and its cores; elsewhere there is no quota,
+    and a core is a CPU.
     """
 
     def read(path: str) -> str:
@@ -90,7 +98,10 @@ def processors(usable: frozenset[int]) -> tuple[int, int]:
             limit = (read(file + "max") or read(file + "cfs_quota_us") + read(file + "cfs_period_us")).split()
             if limit and limit[0].isdigit():  # neither "max" nor -1
                 quota = min(quota, -(-int(limit[0]) // int(limit[1])))
-    return quota, min(quota, len({read(f"sys/devices/system/cpu/cpu{i}/topology/thread_siblings_list") or i for i in usable}))
+    return quota, min(
+        quota,
+        len({read(f"sys/devices/system/cpu/cpu{i}/topology/thread_siblings_list") or i for i in usable}),
+    )
 
 
 def check_threads(n_threads: int, name: str) -> int:
@@ -112,9 +123,12 @@ def requested_threads(n_threads: int | None) -> int | None:
         return check_threads(n_threads, "n_threads")
     for name in THREAD_VARIABLES:
         if text := os.environ.get(name):
-            n = int(text[:99]) if text.isascii() and text.isdigit() else 0  # Python makes no int of thousands of digits
+            # Python makes no int of thousands of digits
+            n = int(text[:99]) if text.isascii() and text.isdigit() else 0
             if not 1 <= n <= MOST_THREADS:
-                raise ValueError(f"environment variable {name}: expected an integer in 1..{MOST_THREADS}, got {quoted(text)}")
+                raise ValueError(
+                    f"environment variable {name}: expected an integer in 1..{MOST_THREADS}, got {quoted(text)}"
+                )
             return n
     return None
 
@@ -140,9 +154,19 @@ def told(function: F) -> F:
         try:
             return function(*args, **kwargs)
         except TypeError as error:
-            owner, mark, rest = str(error).partition(f"{function.__name__}() got an unexpected keyword argument '")
-            if not mark and " positional argument" in str(error) and f"{function.__name__}() takes" in str(error):
-                named = [p.name for p in inspect.signature(function).parameters.values() if p.kind is p.KEYWORD_ONLY]
+            owner, mark, rest = str(error).partition(
+                f"{function.__name__}() got an unexpected keyword argument '"
+            )
+            if (
+                not mark
+                and " positional argument" in str(error)
+                and f"{function.__name__}() takes" in str(error)
+            ):
+                named = [
+                    p.name
+                    for p in inspect.signature(function).parameters.values()
+                    if p.kind is p.KEYWORD_ONLY
+                ]
                 raise TypeError(f"{error}; by name: {', '.join(named)}" if named else str(error)) from None
             if not mark:
                 raise
@@ -150,7 +174,9 @@ def told(function: F) -> F:
 
             known = inspect.signature(function).parameters.keys() - {"self"}
             argument = rest.partition("'")[0]  # from Python 3.13 on one that is near follows
-            text = f"{owner}{mark}{argument}'".replace(".__init__()", "()").replace("Encoding.__call__()", "tok()")
+            text = f"{owner}{mark}{argument}'".replace(".__init__()", "()").replace(
+                "Encoding.__call__()", "tok()"
+            )
             raise TypeError(text + hint(ARGUMENTS, argument, known)) from None
 
     return cast(F, call)
@@ -223,14 +249,15 @@ def freeze(values: Iterable[Any]) -> None:
 def writable(array: np.ndarray) -> np.ndarray:
     """An array of the same memory marked as writable, for kernels that only read it; `array` itself if it is writable.
 
-    Read-only arrays are another type to the compiler, so each kernel would be compiled twice; and a copy would double the memory
-    of a memory-mapped corpus.
+    Read-only arrays are another type to the compiler, so each kernel would be compiled twice; and a copy
+    would double the memory of a memory-mapped corpus.
     """
     if array.flags.writeable:
         return array
     interface = dict(array.__array_interface__)
     interface["data"] = (interface["data"][0], False)
-    return np.asarray(SimpleNamespace(__array_interface__=interface, owner=array))  # which keeps the memory alive
+    # which keeps the memory alive
+    return np.asarray(SimpleNamespace(__array_interface__=interface, owner=array))
 
 
 def offsets_of(lengths: NDArray[Any]) -> NDArray[np.int64]:

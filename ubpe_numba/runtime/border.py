@@ -1,17 +1,16 @@
 """The border: every private name of numba, llvmlite, NumPy and CPython that this library uses is looked up here, once.
 
-A later version may rename any of them. Each ability needs some; if one is missing, the ability is off and the library works
-without it, with equal results. One warning names the ability, the cost, and the known versions.
+A later version may rename any of them. Each ability needs some; if one is missing, the ability is off and the
+library works without it, with equal results. One warning names the ability, the cost, and the known versions.
 
-    interface   short calls by C                   off: by a public call of numba
-    passes      our compiler pipeline              off: that of numba
-    cache       machine code on disk               off: kernels are compiled in every process
-    addresses   kernels called by their address    off: no `Tokenizer.kernels`, short calls are read as long ones
-    forks       forks after our compiling          off: they do not wait for it
-    imports     forks after our imports            off: they do not wait for them
+    interface   short calls by C                   off: by a public call of numba passes      our compiler
+    pipeline              off: that of numba cache       machine code on disk               off: kernels are
+    compiled in every process addresses   kernels called by their address    off: no `Tokenizer.kernels`,
+    short calls are read as long ones forks       forks after our compiling          off: they do not wait for
+    it imports     forks after our imports            off: they do not wait for them
 
-Modules of this library take the names from `names`. Nothing outside of this package is changed, and nothing is imported
-before it is needed.
+Modules of this library take the names from `names`. Nothing outside of this package is changed, and nothing
+is imported before it is needed.
 
 >>> names("imports").acquire_lock.__name__
 'acquire_lock'
@@ -43,7 +42,9 @@ class Ability(NamedTuple):
 
 
 ABILITIES = {
-    "interface": Ability("a short call takes 1 to 2 microseconds more", "numpy._core._multiarray_umath _ARRAY_API"),
+    "interface": Ability(
+        "a short call takes 1 to 2 microseconds more", "numpy._core._multiarray_umath _ARRAY_API"
+    ),
     "passes": Ability(
         "the first calls of a process take four to five times as long to compile",
         """
@@ -94,7 +95,10 @@ _warned: set[str] = set()
 
 
 def names(ability: str, load: Callable[[str], Any] = import_module) -> Any:
-    """The names of an ability; None if it is off. `load` imports the modules that have them, at the first call only."""
+    """The names of an ability; None if it is off.
+
+    `load` imports the modules that have them, at the first call only.
+    """
     if ability not in _known_names:
         _known_names[ability] = _look_up(ability, load)
     return None if ability in _off else _known_names[ability]
@@ -167,4 +171,6 @@ def address_of(kernel: Any, kinds: tuple[Any, ...], by_c: bool = False) -> int:
         return int(compiled.library.get_pointer_to_function(name))
     except AttributeError as error:
         off("addresses", str(error))
-        raise RuntimeError(f"this numba does not tell where compiled code is: {error}. Use a version that is known") from error
+        raise RuntimeError(
+            f"this numba does not tell where compiled code is: {error}. Use a version that is known"
+        ) from error

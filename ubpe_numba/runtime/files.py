@@ -29,13 +29,14 @@ _OF_WRITING = {getattr(errno, name, -1) for name in ("ENOSPC", "EFBIG", "EDQUOT"
 def open_regular(path: str | os.PathLike[str]) -> BinaryIO:
     """Open a regular file, or a link to one, for reading in binary.
 
-    Raises ModelFormatError for anything else, since opening a pipe may block and a device may never end; OSError if it cannot be
-    opened, IsADirectoryError for a folder.
+    Raises ModelFormatError for anything else, since opening a pipe may block and a device may never end;
+    OSError if it cannot be opened, IsADirectoryError for a folder.
     """
     if os.path.isdir(path):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), os.fspath(path))
     flags = sum(getattr(os, name, 0) for name in ("O_RDONLY", "O_NONBLOCK", "O_BINARY", "O_CLOEXEC"))
-    # one call, of `next`: a Ctrl-C is raised when a call returns, and would leave a descriptor open that has no owner yet
+    # one call, of `next`: a Ctrl-C is raised when a call returns, and would leave a descriptor open that has
+    # no owner yet
     raw = next(map(io.FileIO, map(os.open, [path], [flags])))
     if not stat.S_ISREG(os.fstat(raw.fileno()).st_mode):
         raw.close()
@@ -94,14 +95,17 @@ def suffix_of(path: str | os.PathLike[str], known: tuple[str, ...]) -> str:
     """
     suffix = pathlib.Path(_named(path)).suffix.lower()
     if suffix not in known:
-        raise ValueError(f"path: expected a name that ends in {' or '.join(known)}, got {shortened(repr(os.fspath(path)), 500)}")
+        raise ValueError(
+            f"path: expected a name that ends in {' or '.join(known)}, got {shortened(repr(os.fspath(path)), 500)}"
+        )
     return suffix
 
 
 def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
     """Write a temporary file in the same folder, flush it to the disk, and rename it: a kill leaves the old file or the new file.
 
-    Raises OSError (no space, no permission, no such folder), which names the target, after removing the temporary file.
+    Raises OSError (no space, no permission, no such folder), which names the target, after removing the
+    temporary file.
     """
     with atomically(path) as f:
         f.write(data)
@@ -111,9 +115,9 @@ def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
 def atomically(path: str | os.PathLike[str], *, new: bool = False) -> Iterator[BinaryIO]:
     """`write_atomically` for data written in pieces: the target is replaced when the block ends without an exception.
 
-    As by `open(path, "w")` a link is followed, a file that is there keeps its mode, and its owner where the system allows it,
-    and one without a permission to write is a PermissionError. With `new` none is replaced, also not one that another process
-    wrote meanwhile: FileExistsError.
+    As by `open(path, "w")` a link is followed, a file that is there keeps its mode, and its owner where the
+    system allows it, and one without a permission to write is a PermissionError. With `new` none is replaced,
+    also not one that another process wrote meanwhile: FileExistsError.
     """
     target = pathlib.Path(os.path.realpath(_named(path)))
     old = os.stat(target) if target.is_file() else None
@@ -121,7 +125,8 @@ def atomically(path: str | os.PathLike[str], *, new: bool = False) -> Iterator[B
         raise PermissionError(errno.EACCES, "a read-only file, which is not replaced", str(target))
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}.tmp")
     try:
-        # a file object, and nothing between it and its block: a Ctrl-C that comes just after the call leaves no open file
+        # a file object, and nothing between it and its block: a Ctrl-C that comes just after the call leaves
+        # no open file
         with naming_target(str(target)), open(temporary, "xb") as f:
             if old is not None and os.name == "posix":
                 with contextlib.suppress(OSError):
@@ -149,7 +154,10 @@ def atomically(path: str | os.PathLike[str], *, new: bool = False) -> Iterator[B
 
 
 def _link(temporary: pathlib.Path, target: pathlib.Path) -> None:
-    """Give a file its name; FileExistsError if the name is in use. One step, on file systems of networks too."""
+    """Give a file its name; FileExistsError if the name is in use.
+
+    One step, on file systems of networks too.
+    """
     try:
         os.link(temporary, target)
     except (FileExistsError, FileNotFoundError):
@@ -166,23 +174,27 @@ def npz_of(arrays: dict[str, np.ndarray]) -> bytes:
     """The content of an npz file of these arrays, not compressed."""
     buffer = io.BytesIO()
     try:
-        with zipfile.ZipFile(buffer, "w") as archive:  # `np.savez` of NumPy 2.0 cannot be told to refuse objects
+        # `np.savez` of NumPy 2.0 cannot be told to refuse objects
+        with zipfile.ZipFile(buffer, "w") as archive:
             for name, array in arrays.items():
                 with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
                     np.lib.format.write_array(member, np.asanyarray(array), allow_pickle=False)
     except ValueError as error:
         if not buffer.closed:
             raise
-        raise MemoryError("no memory for the bytes of an npz file") from error  # closed by that, which zipfile then tells
+        # closed by that, which zipfile then tells
+        raise MemoryError("no memory for the bytes of an npz file") from error
     return buffer.getvalue()
 
 
-def read_arrays(f: BinaryIO, known: dict[str, str], all_of: Iterable[str] | None = None) -> dict[str, np.ndarray]:
+def read_arrays(
+    f: BinaryIO, known: dict[str, str], all_of: Iterable[str] | None = None
+) -> dict[str, np.ndarray]:
     """Read the arrays of an npz file that may hold anything.
 
-    `known` maps each allowed name to the allowed kinds of its dtype, as `"iu"`; `all_of` are the names that must be there, None:
-    all of `known`. Raises ModelFormatError for anything else, and for compressed members: an uncompressed one cannot claim more
-    memory than the file has bytes.
+    `known` maps each allowed name to the allowed kinds of its dtype, as `"iu"`; `all_of` are the names that
+    must be there, None: all of `known`. Raises ModelFormatError for anything else, and for compressed
+    members: an uncompressed one cannot claim more memory than the file has bytes.
     """
     n_bytes = f.seek(0, os.SEEK_END)
     try:
@@ -194,7 +206,9 @@ def read_arrays(f: BinaryIO, known: dict[str, str], all_of: Iterable[str] | None
                 if kinds is None or name in arrays:
                     raise ModelFormatError(f"npz: unexpected member {quoted(info.filename)}")
                 if info.compress_type != zipfile.ZIP_STORED or info.file_size > n_bytes:
-                    raise ModelFormatError(f"npz: member {quoted(info.filename)} is compressed or claims too many bytes")
+                    raise ModelFormatError(
+                        f"npz: member {quoted(info.filename)} is compressed or claims too many bytes"
+                    )
                 arrays[name] = _array(name, archive.read(info), kinds)
     except (ModelFormatError, MemoryError):  # the second says nothing of the file
         raise
@@ -212,7 +226,8 @@ def _array(name: str, data: bytes, kinds: str) -> np.ndarray:
     try:
         if np.lib.format.read_magic(stream) != (1, 0):
             raise ModelFormatError(f"npz: {name}: expected format 1.0")
-        # one of many thousand signs or brackets is a MemoryError of Python's parser, which would be taken for a lack of memory
+        # one of many thousand signs or brackets is a MemoryError of Python's parser, which would be taken for
+        # a lack of memory
         shape, fortran, dtype = np.lib.format.read_array_header_1_0(stream, max_header_size=_LONGEST_HEADER)
     except (ModelFormatError, MemoryError):
         raise
@@ -224,5 +239,7 @@ def _array(name: str, data: bytes, kinds: str) -> np.ndarray:
         not all(type(size) is int and size >= 0 for size in shape)
         or math.prod(shape) * dtype.itemsize != len(data) - stream.tell()
     ):
-        raise ModelFormatError(f"npz: {name}: shape {quoted(shape)} does not match {len(data) - stream.tell()} bytes")
+        raise ModelFormatError(
+            f"npz: {name}: shape {quoted(shape)} does not match {len(data) - stream.tell()} bytes"
+        )
     return np.frombuffer(data, dtype, offset=stream.tell()).reshape(shape)

@@ -1,15 +1,16 @@
 """Forks at a safe moment: after the kernel that another thread is compiling, and the module of ours that it imports.
 
-A forked child has the thread that forked and no other. A lock that another thread held at that moment is never released in it:
-the first kernel that the child compiles or loads would wait for ever. So a fork waits while this library compiles or imports in
-another thread, at most `PATIENCE` seconds; then it warns. For what the user compiles or imports it hardly waits.
+A forked child has the thread that forked and no other. A lock that another thread held at that moment is
+never released in it: the first kernel that the child compiles or loads would wait for ever. So a fork waits
+while this library compiles or imports in another thread, at most `PATIENCE` seconds; then it warns. For what
+the user compiles or imports it hardly waits.
 
     thread A      compile a kernel of ours ............ end
     thread B          fork: waits ..................... fork, parent and child go on
 
-A child that was forked while a lock of the compiler was held knows it, and raises RuntimeError instead of waiting for ever; what
-was half imported for this library is an ImportError there.
-Processes that are started by `spawn`, `forkserver` or `subprocess` inherit nothing and do not wait.
+A child that was forked while a lock of the compiler was held knows it, and raises RuntimeError instead of
+waiting for ever; what was half imported for this library is an ImportError there. Processes that are started
+by `spawn`, `forkserver` or `subprocess` inherit nothing and do not wait.
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ from typing import Any
 from ubpe_numba.runtime import border
 
 PATIENCE = 2.0  # seconds that a fork waits
-_BRIEFLY = 0.2  # seconds that it waits for what may be ours or the user's: a lock of the compiler, a part of NumPy
+# seconds that it waits for what may be ours or the user's: a lock of the compiler, a part of NumPy
+_BRIEFLY = 0.2
 _POLL = 0.001  # seconds between two looks
 _SOON = 0.05  # seconds after which a Ctrl-C is raised that came while a fork waited
 _PACKAGE = __name__.partition(".")[0]
@@ -39,7 +41,8 @@ _WAY_ON = "call ubpe_numba.warmup() before the fork, or start processes by 'spaw
 
 _gate = threading.Lock()  # held while a thread becomes busy, and by a fork
 _busy: Counter[int] = Counter()  # threads that compile or load kernels, and how deep
-_state = threading.local()  # of the thread that forks: what it holds, whether it gave up, whether a Ctrl-C came
+# of the thread that forks: what it holds, whether it gave up, whether a Ctrl-C came
+_state = threading.local()
 _is_lost = False  # in a child: whether a lock of the compiler will never be released
 
 
@@ -47,7 +50,9 @@ _is_lost = False  # in a child: whether a lock of the compiler will never be rel
 def busy() -> Iterator[None]:
     """Compile or load a kernel, while forks of other threads wait; RuntimeError in a child that could only hang."""
     if _is_lost:
-        raise RuntimeError(f"this process was forked while another thread compiled: it cannot compile or load kernels; {_WAY_ON}")
+        raise RuntimeError(
+            f"this process was forked while another thread compiled: it cannot compile or load kernels; {_WAY_ON}"
+        )
     me = _thread.get_ident()
     is_open = _gate.acquire(timeout=PATIENCE)
     _busy[me] += 1
@@ -63,7 +68,8 @@ def busy() -> Iterator[None]:
 
 def _locks() -> list[Any]:
     """The locks of numba and of llvmlite, both reentrant, once both modules are whole: a fork waits for no import here."""
-    parents = (("numba.core", "compiler_lock"), ("llvmlite.binding", "ffi"))  # have the attribute once it is imported
+    # have the attribute once it is imported
+    parents = (("numba.core", "compiler_lock"), ("llvmlite.binding", "ffi"))
     is_whole = all(hasattr(sys.modules.get(package), module) for package, module in parents)
     names = border.names("forks") if is_whole else None
     owners = () if names is None else (names.global_compiler_lock, getattr(names.lib, "_lock", None))
@@ -73,7 +79,11 @@ def _locks() -> list[Any]:
 def _importing(imports: Any) -> tuple[list[str], bool]:
     """The modules that other threads import with one that calls of ours import, and whether they import any."""
     # the lock of a module lives no longer than its import, and may have no owner yet
-    locks = [] if imports is None else [lock for ref in list(imports._module_locks.values()) if (lock := ref()) is not None]
+    locks = (
+        []
+        if imports is None
+        else [lock for ref in list(imports._module_locks.values()) if (lock := ref()) is not None]
+    )
     me = _thread.get_ident()
     others = {lock.name: owner for lock in locks if (owner := getattr(lock, "owner", me)) != me}
     threads = {owner for name, owner in others.items() if name.partition(".")[0] in _OURS}
@@ -95,7 +105,9 @@ def _take() -> None:
             _state.halted, is_importing = _importing(imports)
             is_ours = bool(_state.halted) or bool(_busy.keys() - {_thread.get_ident()})
             waited = time.monotonic() - began
-            if waited > (PATIENCE if is_ours else _BRIEFLY) or not (is_ours or is_importing or len(taken) < len(locks)):
+            if waited > (PATIENCE if is_ours else _BRIEFLY) or not (
+                is_ours or is_importing or len(taken) < len(locks)
+            ):
                 _state.is_late = is_ours
                 return
             _release()
@@ -106,7 +118,8 @@ def _take() -> None:
 
 
 def _release() -> None:
-    held = vars(_state).setdefault("held", [])  # not there in a fork that began before this module was imported
+    # not there in a fork that began before this module was imported
+    held = vars(_state).setdefault("held", [])
     while held:
         held.pop()()
 
@@ -114,9 +127,14 @@ def _release() -> None:
 def _in_parent() -> None:
     _release()
     if vars(_state).get("interrupted"):
-        threading.Timer(_SOON, _thread.interrupt_main).start()  # at once it would be raised here, reported and forgotten
+        # at once it would be raised here, reported and forgotten
+        threading.Timer(_SOON, _thread.interrupt_main).start()
     if vars(_state).get("is_late"):
-        warnings.warn(f"fork: {_PACKAGE} still compiles in another thread after {PATIENCE} s; {_WAY_ON}", RuntimeWarning, 2)
+        warnings.warn(
+            f"fork: {_PACKAGE} still compiles in another thread after {PATIENCE} s; {_WAY_ON}",
+            RuntimeWarning,
+            2,
+        )
 
 
 def _in_child() -> None:
@@ -125,7 +143,8 @@ def _in_child() -> None:
     me = _thread.get_ident()
     for thread in _busy.keys() - {me}:
         del _busy[thread]
-    sys.modules.update(dict.fromkeys(vars(_state).get("halted", ())))  # no thread will end them: to import them is an error
+    # no thread will end them: to import them is an error
+    sys.modules.update(dict.fromkeys(vars(_state).get("halted", ())))
     for lock in _locks():  # one that a thread held which is not here is never released
         if lock.acquire(blocking=False):
             lock.release()

@@ -20,7 +20,8 @@ log = logging.getLogger("ubpe_numba")
 _PATIENCE = 1.0  # seconds of compilation in a process before anything is shown
 _spent = 0.0  # seconds that this process has compiled for
 
-#: Packages whose lines are not the user's: this one, the compiler, and pipelines and searches that call a fit.
+#: Packages whose lines are not the user's: this one, the compiler, and pipelines and searches that call a
+#: fit.
 _PASSED = (__name__.partition(".")[0], "numba", "sklearn", "joblib")
 
 
@@ -59,10 +60,13 @@ def is_terminal() -> bool:
 def notice(name: str) -> Iterator[None]:
     """Show a line while a kernel is compiled, once this process has compiled for a second in all; log the time.
 
-    Each option has kernels of its own: a call that was fast yesterday may compile. Kernels from the cache are not mentioned.
+    Each option has kernels of its own: a call that was fast yesterday may compile. Kernels from the cache are
+    not mentioned.
     """
     global _spent
-    often = "in each process, since UBPE_CACHE=0" if os.environ.get("UBPE_CACHE") == "0" else "once per machine"
+    often = (
+        "in each process, since UBPE_CACHE=0" if os.environ.get("UBPE_CACHE") == "0" else "once per machine"
+    )
     text = f"ubpe_numba: compiling kernels, {often} ..."
     began, lock, state = time.monotonic(), threading.Lock(), {"ended": False, "shown": False}
 
@@ -94,7 +98,8 @@ def notice(name: str) -> Iterator[None]:
 class Progress:
     """Progress over the ids of a growing vocabulary: a tqdm bar if that is installed, otherwise a line on standard error.
 
-    `mode` is "auto" (shown if standard error is a terminal), True or False, else ValueError; `label` is that of the bar.
+    `mode` is "auto" (shown if standard error is a terminal), True or False, else ValueError; `label` is that
+    of the bar.
     """
 
     def __init__(self, mode: bool | str = "auto", label: str = "fit") -> None:
@@ -117,7 +122,11 @@ class Progress:
             self.bar.update(done - self.done)
         elif self.shown:
             rate = (done - self.done) / max(time.monotonic() - self.began, 1e-9)
-            print(f"\r{self.label}: {done}/{self.total} tokens, {rate:.0f}/s, count {count} ", end="", file=sys.stderr)
+            print(
+                f"\r{self.label}: {done}/{self.total} tokens, {rate:.0f}/s, count {count} ",
+                end="",
+                file=sys.stderr,
+            )
             return
         self.done = done
 
@@ -128,7 +137,10 @@ class Progress:
             self.bar.close()
             self.bar = None
         elif self.shown:
-            print(f"\r{self.label}: {done} tokens, {time.monotonic() - self.began:.1f} s" + " " * 20, file=sys.stderr)
+            print(
+                f"\r{self.label}: {done} tokens, {time.monotonic() - self.began:.1f} s" + " " * 20,
+                file=sys.stderr,
+            )
 
     def rounds(self, items: Sequence[T], what: str, unit: str = "round") -> Iterator[T]:
         """The items, one for each round (or other `unit`) of longer work, with a bar of their own that is labelled `what`.
@@ -146,7 +158,11 @@ class Progress:
                 if bar is not None:
                     bar.update()
                 else:
-                    print(f"\r{what}: {unit} {i} of {len(items)}, {time.monotonic() - began:.1f} s ", end="", file=sys.stderr)
+                    print(
+                        f"\r{what}: {unit} {i} of {len(items)}, {time.monotonic() - began:.1f} s ",
+                        end="",
+                        file=sys.stderr,
+                    )
         finally:  # the rounds may end early
             if bar is not None:
                 bar.close()

@@ -1,6 +1,7 @@
 """Contents of model files and pickles: fields by name, read and written by one table, and pickles that depend on values only.
 
-A schema lists the fields of a part, each with what is expected there, and with a default, which is not written:
+A schema lists the fields of a part, each with what is expected there, and with a default, which is not
+written:
 
 >>> n = Field("an integer in 0..9", lambda value: type(value) is int and 0 <= value <= 9)
 >>> schema = Schema("size", {"n": n, "unit": Field("a str", lambda value: type(value) is str, default=None)})
@@ -29,8 +30,8 @@ from ubpe_numba.errors import ModelFormatError, quoted
 class Field(NamedTuple):
     """A field: a test of its value, and the words of a message if it fails; or what makes the value or raises the error itself.
 
-    `make` gets the value and the name for messages, and runs before the test: such as `integers_of`. A field without a default
-    has to be there; values that are the default pass without a test, and are not written.
+    `make` gets the value and the name for messages, and runs before the test: such as `integers_of`. A field
+    without a default has to be there; values that are the default pass without a test, and are not written.
     """
 
     expected: str = "anything"
@@ -57,14 +58,20 @@ class Schema(NamedTuple):
             if value is not field.default:
                 value = value if field.make is None else field.make(value, f"{self.name}: {name}")
                 if field.test is not None and not field.test(value):
-                    got = f"got {quoted(state[name])}" if np.ndim(value) == 0 else f"got shape {np.shape(value)}"
+                    got = (
+                        f"got {quoted(state[name])}"
+                        if np.ndim(value) == 0
+                        else f"got shape {np.shape(value)}"
+                    )
                     raise ModelFormatError(f"{self.name}: {name}: expected {field.expected}, {got}")
             found[name] = value
         return found
 
     def write(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Values as a dict, without defaults."""
-        return {name: values[name] for name, field in self.fields.items() if values[name] is not field.default}
+        return {
+            name: values[name] for name, field in self.fields.items() if values[name] is not field.default
+        }
 
 
 def check_fields(part: dict[str, Any], names: Iterable[str], what: str) -> None:
@@ -108,7 +115,11 @@ def _array_of(values: Any, name: str, what: str, types: tuple[type, ...], dtype:
         raise ModelFormatError(f"{name}: expected {what}, got {type(values).__name__}")
     rows: list[Any] = [v.tolist() if isinstance(v, np.ndarray) else v for v in values]
     nested = all(isinstance(row, (list, tuple)) for row in rows)
-    wrong = {t for t in map(type, chain.from_iterable(rows) if nested else rows) if t is bool or not issubclass(t, types)}
+    wrong = {
+        t
+        for t in map(type, chain.from_iterable(rows) if nested else rows)
+        if t is bool or not issubclass(t, types)
+    }
     if wrong or (nested and len(set(map(len, rows))) > 1):
         raise ModelFormatError(
             f"{name}: expected {what}, got {', '.join(sorted(t.__name__ for t in wrong)) or 'rows of different lengths'}"
@@ -122,8 +133,9 @@ def _array_of(values: Any, name: str, what: str, types: tuple[type, ...], dtype:
 def plain_copy(value: Any) -> Any:
     """A copy whose pickle depends on nothing but the values: not on which parts share objects, nor on how arrays came to be.
 
-    Strings are interned, bytes, lists, tuples and dicts copied, arrays viewed with the dtype object of NumPy itself (an array
-    that was unpickled has another one, which pickle would write once more); other objects stay. O(items), no array is copied.
+    Strings are interned, bytes, lists, tuples and dicts copied, arrays viewed with the dtype object of NumPy
+    itself (an array that was unpickled has another one, which pickle would write once more); other objects
+    stay. O(items), no array is copied.
 
     >>> import pickle
     >>> one, two = "".join(["a", "b"]), "".join(["a", "b"])

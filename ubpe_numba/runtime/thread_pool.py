@@ -1,18 +1,20 @@
 """Threads over documents: how documents are divided into chunks, and workers that run those.
 
-Kernels release the GIL, so Python threads use every core. A worker thread never submits tasks: it runs nested work itself.
+Kernels release the GIL, so Python threads use every core. A worker thread never submits tasks: it runs nested
+work itself.
 
-Workers are made so that Ctrl-C can come at any time. Python raises KeyboardInterrupt in the main thread between any two of its
-instructions. In the pools of `concurrent.futures`, one that comes while Python takes a future's lock leaves it locked: the thread
-that works for the future then waits for ever, and so does the interpreter when it ends. Here all that passes between threads goes
-through `SimpleQueue` and locks, whose methods are single operations: they happen, or they do not.
+Workers are made so that Ctrl-C can come at any time. Python raises KeyboardInterrupt in the main thread
+between any two of its instructions. In the pools of `concurrent.futures`, one that comes while Python takes a
+future's lock leaves it locked: the thread that works for the future then waits for ever, and so does the
+interpreter when it ends. Here all that passes between threads goes through `SimpleQueue` and locks, whose
+methods are single operations: they happen, or they do not.
 
-    caller   put task 0, put task 1, ...                get, get: all have ended
-    worker       get task 0, claim it, work, put it in `done`       a task that the caller has claimed first is left out
+    caller   put task 0, put task 1, ...                get, get: all have ended worker       get task 0,
+    claim it, work, put it in `done`       a task that the caller has claimed first is left out
 
-There is one group of threads per process and size, made when first needed and again after a fork (threads do not survive a fork).
-There are none where gevent or eventlet has put its own in place of Python's: they take turns in one thread of the system, where
-a kernel that waits for another one would wait for ever.
+There is one group of threads per process and size, made when first needed and again after a fork (threads do
+not survive a fork). There are none where gevent or eventlet has put its own in place of Python's: they take
+turns in one thread of the system, where a kernel that waits for another one would wait for ever.
 """
 
 from __future__ import annotations
@@ -33,13 +35,16 @@ from ubpe_numba.runtime.arrays import resolve_threads
 
 T = TypeVar("T")
 
-SERIAL_BELOW = 200_000  # symbols: below this, threads cost more than they save (submitting a chunk: ~16 µs, ~300 symbols)
-LONG = 4_000_000  # symbols: kernels from here on run 0.1 s or more, during which the calling thread cannot handle Ctrl-C
+# symbols: below this, threads cost more than they save (submitting a chunk: ~16 µs, ~300 symbols)
+SERIAL_BELOW = 200_000
+# symbols: kernels from here on run 0.1 s or more, during which the calling thread cannot handle Ctrl-C
+LONG = 4_000_000
 _CHUNKS_PER_THREAD = 4  # balances chunks of unequal speed
 _POLL_SECONDS = 0.1  # between two checks for Ctrl-C
 _MOST_GROUPS = 4  # kept, one for each number of threads requested recently
 
-_Group: TypeAlias = "tuple[SimpleQueue[Task[Any] | None], list[threading.Thread]]"  # threads, and the queue of their tasks
+# threads, and the queue of their tasks
+_Group: TypeAlias = "tuple[SimpleQueue[Task[Any] | None], list[threading.Thread]]"
 _groups: dict[int, _Group] = {}  # by number of threads
 _retired: list[threading.Thread] = []  # told to end, as far as they have not
 _NONE = SimpleQueue[object]()  # no other tasks
@@ -48,12 +53,14 @@ _this_thread = threading.local()
 _ended = False  # the interpreter ends: no thread is to be started
 
 
-def chunks_of(offsets: np.ndarray, n_threads: int | None, per_thread: int = _CHUNKS_PER_THREAD) -> list[tuple[int, int]]:
+def chunks_of(
+    offsets: np.ndarray, n_threads: int | None, per_thread: int = _CHUNKS_PER_THREAD
+) -> list[tuple[int, int]]:
     """Ranges (begin, end) of whole documents for `run`, of about equally many symbols.
 
-    `offsets` int64[n + 1] are those of the documents. There are `per_thread` ranges per thread (1 for work that builds tables for
-    every chunk), or a single one for one thread or fewer than `SERIAL_BELOW` symbols. Raises as `resolve_threads`.
-    O(ranges * log n).
+    `offsets` int64[n + 1] are those of the documents. There are `per_thread` ranges per thread (1 for work
+    that builds tables for every chunk), or a single one for one thread or fewer than `SERIAL_BELOW` symbols.
+    Raises as `resolve_threads`. O(ranges * log n).
 
     >>> chunks_of(np.array([0, 10, 20]), 2)
     [(0, 2)]
@@ -67,12 +74,15 @@ def chunks_of(offsets: np.ndarray, n_threads: int | None, per_thread: int = _CHU
     return list(pairwise(cuts.tolist()))
 
 
-def run(function: Callable[[int, int], T], chunks: list[tuple[int, int]], n_threads: int | None, size: int = 0) -> list[T]:
+def run(
+    function: Callable[[int, int], T], chunks: list[tuple[int, int]], n_threads: int | None, size: int = 0
+) -> list[T]:
     """The results of `function(begin, end)` for every chunk, in order of chunks.
 
-    The first exception is raised after all chunks have ended; only KeyboardInterrupt is raised at once, while running kernels end
-    in the background. To make that possible a single chunk runs in a thread too if it has `size` >= LONG symbols. If no thread
-    can be started (interpreter shutdown, limits of the system), the chunks run in the calling thread.
+    The first exception is raised after all chunks have ended; only KeyboardInterrupt is raised at once, while
+    running kernels end in the background. To make that possible a single chunk runs in a thread too if it has
+    `size` >= LONG symbols. If no thread can be started (interpreter shutdown, limits of the system), the
+    chunks run in the calling thread.
     """
     if not chunks or (len(chunks) == 1 and size < LONG) or is_worker():
         return list(starmap(function, chunks))
@@ -83,7 +93,8 @@ def run(function: Callable[[int, int], T], chunks: list[tuple[int, int]], n_thre
     try:
         if not submit(tasks, min(resolve_threads(n_threads), len(chunks))):
             return list(starmap(function, chunks))
-        wait(done)  # once: a caller that wakes for every chunk takes a processor from the workers, a tenth of the time
+        # once: a caller that wakes for every chunk takes a processor from the workers, a tenth of the time
+        wait(done)
     except BaseException:
         for task in tasks:
             task.cancel()
@@ -91,12 +102,14 @@ def run(function: Callable[[int, int], T], chunks: list[tuple[int, int]], n_thre
     return [task.result() for task in tasks]
 
 
-def together(here: Callable[[], T], helper: Callable[[int], object], stop: Callable[[], None], n_threads: int) -> T:
+def together(
+    here: Callable[[], T], helper: Callable[[int], object], stop: Callable[[], None], n_threads: int
+) -> T:
     """The result of `here()`, run in this thread, while up to n_threads - 1 others run `helper(1)`, `helper(2)`, ...
 
-    Helpers may start late or not at all, so `here` must not wait for them. They must end after `stop()`, which is called when
-    `here` has raised, and after `here` has returned: a Ctrl-C may come before `stop` is called then. Their exceptions are raised
-    once all have ended.
+    Helpers may start late or not at all, so `here` must not wait for them. They must end after `stop()`,
+    which is called when `here` has raised, and after `here` has returned: a Ctrl-C may come before `stop` is
+    called then. Their exceptions are raised once all have ended.
     """
     if n_threads == 1 or is_worker():
         return here()
@@ -122,7 +135,9 @@ class Task(Generic[T]):
 
     __slots__ = ("_call", "_claim", "_done", "_error", "_others", "_result")
 
-    def __init__(self, call: Callable[[], T], done: SimpleQueue[object], others: SimpleQueue[object] = _NONE) -> None:
+    def __init__(
+        self, call: Callable[[], T], done: SimpleQueue[object], others: SimpleQueue[object] = _NONE
+    ) -> None:
         self._call, self._done, self._others = call, done, others
         self._claim = threading.Lock()  # never released: the first to take it decides
         self._error: BaseException | None = None
@@ -182,7 +197,8 @@ def wait(done: SimpleQueue[object]) -> None:
     """Wait for one more task."""
     while True:
         try:
-            done.get(timeout=_POLL_SECONDS)  # without, a signal that arrives just before the wait begins would not end it
+            # without, a signal that arrives just before the wait begins would not end it
+            done.get(timeout=_POLL_SECONDS)
             return
         except Empty:
             pass
@@ -191,7 +207,8 @@ def wait(done: SimpleQueue[object]) -> None:
 def apart(call: Callable[[], T]) -> T:
     """The result of `call()`, made in a thread that no Ctrl-C can interrupt: for libraries that an interruption would corrupt.
 
-    In the main thread the call is left to another thread. A Ctrl-C is raised at once, while the call ends in the background.
+    In the main thread the call is left to another thread. A Ctrl-C is raised at once, while the call ends in
+    the background.
     """
     if threading.current_thread() is not threading.main_thread():
         return call()
@@ -215,7 +232,8 @@ def _new(size: int) -> _Group | None:
     threads: list[threading.Thread] = []
     try:
         for i in range(size):
-            # daemons: those left alone by a Ctrl-C in this loop do not keep the interpreter; `_end` waits for all others
+            # daemons: those left alone by a Ctrl-C in this loop do not keep the interpreter; `_end` waits for
+            # all others
             thread = threading.Thread(target=_work, args=(tasks,), name=f"ubpe_{i}", daemon=True)
             threads.append(thread)
             thread.start()

@@ -1,15 +1,17 @@
 """Learning of vocabularies: exact levels, exact differences, and the search for tokens that match within a tolerance.
 
-Exact tokens are those of `UBPE`, refined, on levels 2 tolerance + 1 apart, or on the differences of these inside a document; the
-first sample of it is a level of its own. They are vocabularies like any other: matched within the tolerance they need no more
-tokens than exactly.
+Exact tokens are those of `UBPE`, refined, on levels 2 tolerance + 1 apart, or on the differences of these
+inside a document; the first sample of it is a level of its own. They are vocabularies like any other: matched
+within the tolerance they need no more tokens than exactly.
 
-A round of the search: the cheapest path; each symbol of a token moves towards the mean of the samples at its places as far as all
-of them still match, but not the last one, so that what follows still matches: no round can cost tokens by this. What two and
-three neighbours decode to are candidates, as levels and as differences; costs ahead and to go say at once what each would save.
-Those that save most come in, those whose loss is least leave. Savings and losses leave out the block of samples that gains most,
-and the round is chosen by samples held out, of short recordings each quarter in turn: without both, these are learned by heart.
-Where several paths need as many tokens, those of frequent ones should be taken, so costs are 1 + _MU (bits / mean bits - 1).
+A round of the search: the cheapest path; each symbol of a token moves towards the mean of the samples at its
+places as far as all of them still match, but not the last one, so that what follows still matches: no round
+can cost tokens by this. What two and three neighbours decode to are candidates, as levels and as differences;
+costs ahead and to go say at once what each would save. Those that save most come in, those whose loss is
+least leave. Savings and losses leave out the block of samples that gains most, and the round is chosen by
+samples held out, of short recordings each quarter in turn: without both, these are learned by heart. Where
+several paths need as many tokens, those of frequent ones should be taken, so costs are 1 + _MU (bits / mean
+bits - 1).
 """
 
 from __future__ import annotations
@@ -64,7 +66,9 @@ class Text:
     def __init__(self, x: NDArray[np.int32], offsets: NDArray[np.int64], settings: Settings) -> None:
         self.x, self.offsets, self.settings = x, offsets, settings
         n, threads = offsets.size - 1, resolve_threads(settings.n_threads)
-        cuts = np.searchsorted(offsets, np.linspace(0, offsets[-1], 4 * threads + 1)[1:-1] if threads > 1 else offsets[:0])
+        cuts = np.searchsorted(
+            offsets, np.linspace(0, offsets[-1], 4 * threads + 1)[1:-1] if threads > 1 else offsets[:0]
+        )
         edges = np.unique(np.concatenate([[0], cuts, [n]]).astype(np.int64))
         self.chunks = list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))
         self.block = self.x.size // _BLOCKS + 1
@@ -77,7 +81,9 @@ class Text:
         """The cheapest paths of every chunk."""
         tokens.index  # noqa: B018  # made once, not by each thread
         return thread_pool.run(
-            lambda a, z: cheapest(tokens, cost, self.settings.goal, *self.part(a, z)), self.chunks, self.settings.n_threads
+            lambda a, z: cheapest(tokens, cost, self.settings.goal, *self.part(a, z)),
+            self.chunks,
+            self.settings.n_threads,
         )
 
     def joined(self, found: list[Found]) -> NDArray[Any]:
@@ -111,7 +117,9 @@ class Text:
                 ways = np.empty((tokens.longest + 1, columns), np.int64)
                 back = np.empty((tokens.longest + 1, columns), paths.BACK)
                 scratch = lists, ways, np.empty(tokens.longest + 1, np.int64), back, self.block
-                paths.losses(x, offsets, mine.parts, tables, goal.tolerance, goal.price, cost, to_go, *scratch, sums)
+                paths.losses(
+                    x, offsets, mine.parts, tables, goal.tolerance, goal.price, cost, to_go, *scratch, sums
+                )
             else:
                 tables, lists = candidates.tables(np.full(len(candidates), UNIT), tokens.grid)
                 known = mine.costs, to_go, room, lists, self.block, np.zeros(len(asked), np.int64)
@@ -125,7 +133,8 @@ class Text:
 def prices(counts: NDArray[np.int64], mu: float) -> NDArray[np.int64]:
     """Costs of tokens that occur so often: 1 + mu (bits / mean bits - 1), times UNIT; with mu = 1 bits alone count.
 
-    At most MOST_COST: where nearly all samples are in one token, the mean is near 0, and any ratio to it is large.
+    At most MOST_COST: where nearly all samples are in one token, the mean is near 0, and any ratio to it is
+    large.
 
     >>> (prices(np.array([3, 1]), 1.0) / UNIT).round(3).tolist()
     [0.584, 1.971]
@@ -137,7 +146,10 @@ def prices(counts: NDArray[np.int64], mu: float) -> NDArray[np.int64]:
 
 
 def settled(tokens: Tokens, text: Text) -> tuple[NDArray[np.int64], NDArray[np.int64], list[Found]]:
-    """Costs of the tokens for the objective, counts on the paths by these, and the paths. By bits in four rounds."""
+    """Costs of the tokens for the objective, counts on the paths by these, and the paths.
+
+    By bits in four rounds.
+    """
     cost = np.full(len(tokens), UNIT)
     found = text.paths(tokens, cost)
     for _ in range(4 if text.settings.by_bits else 0):
@@ -160,14 +172,20 @@ def learn(
     tests = tests if x.size <= _FOLDED else tests[:1]
     tried = [_tried(_taken(pieces, ~test), _taken(pieces, test), singles) for test in tests]
     tried = tried or [_tried(pieces, _taken(pieces, fold < 0), singles)]
-    total = {choice: sum(one[choice][0] for one in tried) for choice in tried[0] if all(choice in one for one in tried)}
+    total = {
+        choice: sum(one[choice][0] for one in tried)
+        for choice in tried[0]
+        if all(choice in one for one in tried)
+    }
     name, best = min(total, key=total.__getitem__)
     tokens = tried[0][name, best][1]
     if tests and name in ("levels", "differences"):
         tokens = Tokens.of([*singles, *exact(pieces, name, best)])
     elif tests and x.size <= _AGAIN:
         least = min(_LEAST, key=lambda least: (total.get(("differences", least), np.inf), -least))
-        start = exact(pieces, "differences", least) if name == "from differences" else _steps(singles, settings)
+        start = (
+            exact(pieces, "differences", least) if name == "from differences" else _steps(singles, settings)
+        )
         tokens = list(rounds(pieces, singles, start, best + 1))[-1]
     for _ in range(2):
         cost, counts, found = settled(tokens, whole)
@@ -205,7 +223,9 @@ def _tried(rest: Text, test: Text, singles: list[Token]) -> dict[tuple[str, int]
             made |= {(name, least): (scores[least], tokens) for least, tokens in found.items()}
     if wanted in ("auto", "both"):
         known = [one for choice, one in made.items() if choice[0] == "differences"]
-        start = list(min(known, key=lambda one: one[0])[1]) if known else exact(rest, "differences", _LEAST[-1])
+        start = (
+            list(min(known, key=lambda one: one[0])[1]) if known else exact(rest, "differences", _LEAST[-1])
+        )
         for name, first in (("from differences", start), ("from nothing", _steps(singles, rest.settings))):
             best = 0
             for i, tokens in enumerate(rounds(few, singles, first, _ROUNDS)):
@@ -218,7 +238,10 @@ def _tried(rest: Text, test: Text, singles: list[Token]) -> dict[tuple[str, int]
 
 def _pieces(offsets: NDArray[np.int64], size: int) -> NDArray[np.int64]:
     """Offsets of documents that are cut into pieces of about this size."""
-    cuts = [np.linspace(a, z, max(1, round((z - a) / size)) + 1).astype(np.int64)[:-1] for a, z in pairwise(offsets)]
+    cuts = [
+        np.linspace(a, z, max(1, round((z - a) / size)) + 1).astype(np.int64)[:-1]
+        for a, z in pairwise(offsets)
+    ]
     return np.concatenate([*cuts, offsets[-1:]])
 
 
@@ -315,7 +338,9 @@ def rounds(text: Text, singles: list[Token], start: list[Token], n_rounds: int) 
             return
         saved, places = text.worth(tokens, cost, found, new)
         gain = saved.sum(axis=1) - saved.max(axis=1)
-        best = [c for c in np.argsort(-gain, kind="stable")[: int(_SHARE * (n - fixed))].tolist() if gain[c] > 0]
+        best = [
+            c for c in np.argsort(-gain, kind="stable")[: int(_SHARE * (n - fixed))].tolist() if gain[c] > 0
+        ]
         tokens, counts = Tokens.of([*tokens, *(new[c] for c in best)]), np.concatenate([counts, places[best]])
 
 

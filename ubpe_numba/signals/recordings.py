@@ -28,8 +28,9 @@ class Recording(NamedTuple):
 def recordings_of(given: Any, channel_axis: int | None) -> tuple[list[Recording], bool]:
     """Recordings, and whether one was given and not several.
 
-    One is an array or a list of numbers, with a channel axis an array of two axes; several are a list of these, a `Ragged`, or an
-    array with one more axis. TypeError or ValueError that names the recording for anything else.
+    One is an array or a list of numbers, with a channel axis an array of two axes; several are a list of
+    these, a `Ragged`, or an array with one more axis. TypeError or ValueError that names the recording for
+    anything else.
     """
     axes = 1 if channel_axis is None else 2
     if isinstance(given, Ragged) or hasattr(given, "__next__"):
@@ -39,15 +40,21 @@ def recordings_of(given: Any, channel_axis: int | None) -> tuple[list[Recording]
         raise TypeError(f"recordings: expected arrays, got a table of {listed(given.columns)}; give {ways}")
     if isinstance(given, (list, tuple)):
         if not given or np.ndim(given[0]) == axes:
-            return [_recording(part, channel_axis, f"recordings: recording {i}") for i, part in enumerate(given)], False
+            return [
+                _recording(part, channel_axis, f"recordings: recording {i}") for i, part in enumerate(given)
+            ], False
     array = _array(given, "recordings")
     if array.dtype == object:  # lists of Arrow: an array each
         return recordings_of(list(array), channel_axis)
     if array.ndim == axes + 1:
         n, size = array.shape[:2]
         if axes == 1 and size <= _FEW < n:
-            warn(f"recordings: {describe(array)} are {n} recordings of {size} samples; channel_axis=1 is for {size} channels")
-        return [_recording(part, channel_axis, f"recordings: recording {i}") for i, part in enumerate(array)], False
+            warn(
+                f"recordings: {describe(array)} are {n} recordings of {size} samples; channel_axis=1 is for {size} channels"
+            )
+        return [
+            _recording(part, channel_axis, f"recordings: recording {i}") for i, part in enumerate(array)
+        ], False
     return [_recording(array, channel_axis, "recordings")], True
 
 
@@ -58,7 +65,11 @@ def _array(value: Any, where: str) -> NDArray[Any]:
         array = np.asarray(value)
         if array.dtype != object or (array.size and np.ndim(array.flat[0])):
             return array
-        return value.to_numpy(dtype=np.float64, na_value=np.nan) if hasattr(value, "to_numpy") else array.astype(np.float64)
+        return (
+            value.to_numpy(dtype=np.float64, na_value=np.nan)
+            if hasattr(value, "to_numpy")
+            else array.astype(np.float64)
+        )
     except (TypeError, ValueError) as error:
         raise ValueError(f"{where}: expected numbers, got {describe(value)} ({shortened(error)})") from None
 
@@ -70,7 +81,11 @@ def _recording(value: Any, channel_axis: int | None, where: str) -> Recording:
     if array.dtype.kind not in "iuf" or array.dtype.itemsize > 8:
         raise TypeError(f"{where}: expected integers or floats of at most 64 bits, got {describe(array)}")
     if array.ndim != (1 if channel_axis is None else 2):
-        expected = "[samples]; channel_axis= is for more" if channel_axis is None else "two axes, samples and channels"
+        expected = (
+            "[samples]; channel_axis= is for more"
+            if channel_axis is None
+            else "two axes, samples and channels"
+        )
         raise ValueError(f"{where}: expected {expected}, got {describe(array)}")
     columns = array[:, None] if channel_axis is None else np.moveaxis(array, channel_axis, 1)
     missing, values = np.ma.getmaskarray(columns), np.asarray(columns)
@@ -78,8 +93,12 @@ def _recording(value: Any, channel_axis: int | None, where: str) -> Recording:
         values = values.astype(np.float64, copy=False)
         missing = missing | np.isnan(values)
         if (at := np.argwhere(np.isinf(values) & ~missing)).size:
-            place = f"position {at[0, 0]}" if channel_axis is None else f"channel {at[0, 1]}, position {at[0, 0]}"
-            raise ValueError(f"{where}: {place}: expected a finite number, or NaN for a missing one, got {values[tuple(at[0])]}")
+            place = (
+                f"position {at[0, 0]}" if channel_axis is None else f"channel {at[0, 1]}, position {at[0, 0]}"
+            )
+            raise ValueError(
+                f"{where}: {place}: expected a finite number, or NaN for a missing one, got {values[tuple(at[0])]}"
+            )
     return Recording(np.where(missing, 0, values), missing) if missing.any() else Recording(values, None)
 
 
@@ -105,18 +124,26 @@ def check_clip(clip: Any, share: bool = False) -> float:
 
 
 def scale_of(
-    recordings: list[Recording], params: dict[str, Any], low: Any, high: Any, share: float, ndim: Literal[1, 2]
+    recordings: list[Recording],
+    params: dict[str, Any],
+    low: Any,
+    high: Any,
+    share: float,
+    ndim: Literal[1, 2],
 ) -> Scale:
     """The scale of recordings, with FINE values to a level; `share` of the samples at each end are outside of its range.
 
-    ValueError, by the name of the argument, if float64 cannot keep the bound for samples of this size: errors of rounding are at
-    most 4 distances of floats near the largest sample, and all values have to be integers that float64 holds.
+    ValueError, by the name of the argument, if float64 cannot keep the bound for samples of this size: errors
+    of rounding are at most 4 distances of floats near the largest sample, and all values have to be integers
+    that float64 holds.
     """
     n = recordings[0].values.shape[1] if recordings else 1
     lows, highs, dead = [], [], []
     for channel in range(n):
         parts = [
-            part.values[:, channel] if part.missing is None else part.values[~part.missing[:, channel], channel]
+            part.values[:, channel]
+            if part.missing is None
+            else part.values[~part.missing[:, channel], channel]
             for part in recordings
         ]
         parts = [values for values in parts if values.size]
@@ -134,8 +161,14 @@ def scale_of(
         warn(f"{told}; low and high of each channel give it a scale")
     name = "step" if params["max_error"] is None else "max_error"
     each = np.asarray(params[name])
-    if each.dtype.kind not in "iuf" or each.shape not in ((), (n,)) or not ((each > 0) & np.isfinite(each)).all():
-        raise ValueError(f"{name}: expected a number above 0, or one for each of {n} channels, got {quoted(params[name])}")
+    if (
+        each.dtype.kind not in "iuf"
+        or each.shape not in ((), (n,))
+        or not ((each > 0) & np.isfinite(each)).all()
+    ):
+        raise ValueError(
+            f"{name}: expected a number above 0, or one for each of {n} channels, got {quoted(params[name])}"
+        )
     each = np.broadcast_to(each.astype(np.float64), n)
     low, high, fine = lows if low is None else low, highs if high is None else high, each * 1.0 / FINE
     try:
@@ -150,9 +183,16 @@ def scale_of(
     if (bad := np.flatnonzero(~(fine > 0) | ~(most < fine * 2.0**51))).size:
         channel = int(bad[0])
         where = f"channel {channel}: " if ndim == 2 else ""
-        least = float(most[channel]) * 2.0**-51 * FINE * float(each[channel] / fine[channel] / FINE if fine[channel] > 0 else 1)
+        least = (
+            float(most[channel])
+            * 2.0**-51
+            * FINE
+            * float(each[channel] / fine[channel] / FINE if fine[channel] > 0 else 1)
+        )
         told = f"{name}: {where}expected more than {least:.3g} for samples up to {most[channel]:.17g}, which float64 rounds"
-        raise ValueError(f"{told}, got {each[channel]}; subtract an offset from the recordings, such as their mean")
+        raise ValueError(
+            f"{told}, got {each[channel]}; subtract an offset from the recordings, such as their mean"
+        )
     scale = Scale(low=low, high=high, step=fine).fit(np.empty((0, n)[:ndim]))
     if scale.n_symbols >= MOST:
         got = f"got {scale.n_symbols // FINE}; fit(..., clip=0.001) leaves outliers out of the range"
@@ -160,11 +200,14 @@ def scale_of(
     return scale
 
 
-def values_of(scale: Scale, part: Recording, clip: bool, whole: bool, where: str) -> tuple[NDArray[np.int32], int]:
+def values_of(
+    scale: Scale, part: Recording, clip: bool, whole: bool, where: str
+) -> tuple[NDArray[np.int32], int]:
     """The values of a recording, int32[n, channels], and the number of samples that were clipped.
 
-    `whole`: as for a scale of integers, whose bound does not hold for other numbers. Where samples are missing the values mean
-    nothing. ValueError for a sample outside of the scale, with its place after `where`.
+    `whole`: as for a scale of integers, whose bound does not hold for other numbers. Where samples are
+    missing the values mean nothing. ValueError for a sample outside of the scale, with its place after
+    `where`.
     """
     samples = part.values
     if whole and samples.dtype.kind == "f" and (at := np.argwhere(samples != np.floor(samples))).size:
@@ -189,10 +232,14 @@ def values_of(scale: Scale, part: Recording, clip: bool, whole: bool, where: str
 def warn_of_clipped(n: int) -> None:
     """Warn that so many samples were clipped, if any."""
     if n:
-        warn(f"recordings: {n} samples outside of the scale became its first or last level, beyond the bound of the error")
+        warn(
+            f"recordings: {n} samples outside of the scale became its first or last level, beyond the bound of the error"
+        )
 
 
-def cut(scale: Scale, recordings: list[Recording], clip: bool, whole: bool) -> tuple[Ragged, list[int], list[list[int]]]:
+def cut(
+    scale: Scale, recordings: list[Recording], clip: bool, whole: bool
+) -> tuple[Ragged, list[int], list[list[int]]]:
     """Values of the runs of samples; lengths of gaps; of each channel of each recording its gap lengths, -1 for a run."""
     values: list[NDArray[np.int32]] = []
     gaps: list[int] = []
@@ -200,7 +247,9 @@ def cut(scale: Scale, recordings: list[Recording], clip: bool, whole: bool) -> t
     n_clipped = 0
     for i, part in enumerate(recordings):
         if part.values.shape[1] != scale.n_channels:
-            raise ValueError(f"recordings: recording {i}: expected {scale.n_channels} channels, got {part.values.shape[1]}")
+            raise ValueError(
+                f"recordings: recording {i}: expected {scale.n_channels} channels, got {part.values.shape[1]}"
+            )
         symbols, n = values_of(scale, part, clip, whole, f"recordings: recording {i}")
         n_clipped += n
         for channel in range(scale.n_channels):

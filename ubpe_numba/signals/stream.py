@@ -1,8 +1,9 @@
 """`SignalStream`: one channel that comes in chunks; ids are returned once nothing that follows can change them.
 
-The last tokens of all encodings that go on from here begin at most the longest token before the end, so each of these has its
-cheapest path through one of the states there. Their paths form a tree, and up to the lowest common ancestor of them all the path
-is certain. Costs are sums of integers: the search goes on from that state as it would have gone on in the whole.
+The last tokens of all encodings that go on from here begin at most the longest token before the end, so each
+of these has its cheapest path through one of the states there. Their paths form a tree, and up to the lowest
+common ancestor of them all the path is certain. Costs are sums of integers: the search goes on from that
+state as it would have gone on in the whole.
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ _NONE = np.zeros(0, np.int32)
 class SignalStream:
     """Encodes one channel that comes in chunks; made by `SignalTokenizer.stream`.
 
-    Put together, what `push` and `finish` return is what `encode` gives for all chunks together, wherever these end.
+    Put together, what `push` and `finish` return is what `encode` gives for all chunks together, wherever
+    these end.
 
     Examples
     --------
@@ -47,7 +49,8 @@ class SignalStream:
         self._gap, self._ended, self._wanted = 0, False, self._least
 
     def _begin_anew(self) -> None:
-        self._values, self._known = _NONE, -1  # the sample before the first that waits is among them if its column is known
+        # the sample before the first that waits is among them if its column is known
+        self._values, self._known = _NONE, -1
         self._waiting: list[NDArray[np.int32]] = []
         self._n_waiting = 0
 
@@ -57,8 +60,9 @@ class SignalStream:
         Parameters
         ----------
         chunk
-            Samples as `SignalTokenizer.encode` takes them, NaN for missing samples. ValueError for one outside of the scale
-            unless `clip` was given to `stream`, and after `finish`; the stream is then as before.
+            Samples as `SignalTokenizer.encode` takes them, NaN for missing samples. ValueError for one
+            outside of the scale unless `clip` was given to `stream`, and after `finish`; the stream is then
+            as before.
 
         Returns
         -------

@@ -40,7 +40,16 @@ _SHORT = 4096  # samples of a chunk of a thread, at least
 _HEAD = (
     "format", "version", "params", "scale", "n_gaps", "integers", "sampling_rate", "channel_names", "unit", "metadata",
 )  # fmt: skip
-_PARAMS = ("n_tokens", "max_error", "step", "tolerance", "representation", "objective", "channel_axis", "special_tokens")
+_PARAMS = (
+    "n_tokens",
+    "max_error",
+    "step",
+    "tolerance",
+    "representation",
+    "objective",
+    "channel_axis",
+    "special_tokens",
+)
 
 
 def _identity(n: int, special_tokens: list[str]) -> BPE:
@@ -53,26 +62,29 @@ def _identity(n: int, special_tokens: list[str]) -> BPE:
 class SignalTokenizer:
     """Recordings of numbers to tokens and back, every sample within `error_bound` of the original.
 
-    A token is a short waveform that recurs approximately. It stores absolute levels, or differences from the last decoded
-    sample. So errors do not accumulate, and one waveform serves at every height. What a token decodes to is the mean of the
-    samples that it was learned from, as far as the bound allows. Missing samples (NaN, or masked) are tokens of their own, and
-    come back as NaN.
+    A token is a short waveform that recurs approximately. It stores absolute levels, or differences from the
+    last decoded sample. So errors do not accumulate, and one waveform serves at every height. What a token
+    decodes to is the mean of the samples that it was learned from, as far as the bound allows. Missing
+    samples (NaN, or masked) are tokens of their own, and come back as NaN.
 
     Parameters
     ----------
     n_tokens : int
-        How many ids there may be, among them one for every 2 * tolerance + 1 levels of the scale, and those of gaps.
+        How many ids there may be, among them one for every 2 * tolerance + 1 levels of the scale, and those
+        of gaps.
     max_error : float or one for each channel, optional
-        How far a decoded sample may be from the given one, in the unit of the signal; the step follows. Either this or `step`.
+        How far a decoded sample may be from the given one, in the unit of the signal; the step follows.
+        Either this or `step`.
     step : float or one for each channel, optional
-        The spacing of levels, in the unit of the signal. With a step of 1, integers are decoded to integers, at most
-        `tolerance` away.
+        The spacing of levels, in the unit of the signal. With a step of 1, integers are decoded to integers,
+        at most `tolerance` away.
     tolerance : int
-        How many levels a sample may be away from its token, 0 to 127. More levels for the same `max_error` are a finer choice,
-        and take more time: each has 2 * tolerance + 1 ways to be reached.
+        How many levels a sample may be away from its token, 0 to 127. More levels for the same `max_error`
+        are a finer choice, and take more time: each has 2 * tolerance + 1 ways to be reached.
     representation : {"auto", "levels", "differences", "both"}
-        What tokens are learned: exact levels, exact differences, or both by a search for tokens that match within the tolerance.
-        ``"auto"``: whatever needs the least on blocks of the recordings that are held out.
+        What tokens are learned: exact levels, exact differences, or both by a search for tokens that match
+        within the tolerance. ``"auto"``: whatever needs the least on blocks of the recordings that are held
+        out.
     objective : {"tokens", "bits"}
         What a recording is encoded to: the fewest tokens, or the fewest bits of a code of independent tokens.
     channel_axis : int, optional
@@ -95,10 +107,10 @@ class SignalTokenizer:
 
     Notes
     -----
-    The encoder finds the path whose tokens cost least, exactly: the number of tokens, or their bits, and a thousandth of a token
-    for the square of an error as large as the tolerance. Bits are those of tokens that are independent, and at most 256 times
-    those of a token on average; the vocabulary itself is not counted. Leads that should not share a vocabulary need a
-    tokenizer each.
+    The encoder finds the path whose tokens cost least, exactly: the number of tokens, or their bits, and a
+    thousandth of a token for the square of an error as large as the tolerance. Bits are those of tokens that
+    are independent, and at most 256 times those of a token on average; the vocabulary itself is not counted.
+    Leads that should not share a vocabulary need a tokenizer each.
 
     Examples
     --------
@@ -199,14 +211,15 @@ class SignalTokenizer:
         Parameters
         ----------
         recordings
-            One or several, of any lengths: an array or list of numbers, a list of these, a `Ragged`, columns of pandas or Arrow,
-            memory maps, an iterator; an array with one more axis has a recording in each row. NaN, and masked samples, are
-            missing.
+            One or several, of any lengths: an array or list of numbers, a list of these, a `Ragged`, columns
+            of pandas or Arrow, memory maps, an iterator; an array with one more axis has a recording in each
+            row. NaN, and masked samples, are missing.
         low, high : float or one for each channel, optional
             The range of the scale, in the unit of the signal; by default that of the recordings.
         clip : bool or float
-            Whether samples outside of `low` and `high` become the first or last level, with a warning of their number. A share
-            such as 0.001: so many samples at each end are outliers, which `low` and `high` leave out where they are not given.
+            Whether samples outside of `low` and `high` become the first or last level, with a warning of
+            their number. A share such as 0.001: so many samples at each end are outliers, which `low` and
+            `high` leave out where they are not given.
         sampling_rate : float, optional
             Samples a second, kept in the file.
         channel_names : list of str, optional
@@ -224,13 +237,15 @@ class SignalTokenizer:
         Raises
         ------
         TypeError, ValueError
-            For an invalid parameter or sample, with name and place; if the levels of the scale alone are more than
-            `n_tokens`; if float64 cannot keep the bound for samples of this size, or there are no samples.
+            For an invalid parameter or sample, with name and place; if the levels of the scale alone are more
+            than `n_tokens`; if float64 cannot keep the bound for samples of this size, or there are no
+            samples.
 
         Warns
         -----
         UserWarning
-            If the recordings have fewer samples than channels, or all samples of a channel are missing: it is one gap then.
+            If the recordings have fewer samples than channels, or all samples of a channel are missing: it is
+            one gap then.
 
         Examples
         --------
@@ -252,16 +267,24 @@ class SignalTokenizer:
             told = f"recordings: channel_axis={axis} makes {n_channels} channels of {longest} samples"
             warn(f"{told}; if these are {longest} channels, give channel_axis={0 if axis in (1, -1) else 1}")
         names = None if channel_names is None else np.asarray(channel_names).tolist()
-        if names is not None and (not isinstance(names, list) or list(map(type, names)) != [str] * n_channels):
-            raise ValueError(f"channel_names: expected a list of {n_channels} names, got {quoted(channel_names)}")
+        if names is not None and (
+            not isinstance(names, list) or list(map(type, names)) != [str] * n_channels
+        ):
+            raise ValueError(
+                f"channel_names: expected a list of {n_channels} names, got {quoted(channel_names)}"
+            )
         if unit is not None and not isinstance(unit, str):
             raise TypeError(f"unit: expected a str, got {describe(unit)}")
         rate = sampling_rate.item() if isinstance(sampling_rate, np.generic) else sampling_rate
         if rate is not None and (type(rate) not in (int, float) or not 0 < rate < float("inf")):
-            raise ValueError(f"sampling_rate: expected samples a second, above 0, got {quoted(sampling_rate)}")
+            raise ValueError(
+                f"sampling_rate: expected samples a second, above 0, got {quoted(sampling_rate)}"
+            )
         ndim: Literal[1, 2] = 1 if axis is None else 2
         scale = scale_of(parts, params, low, high, share, ndim)
-        integers = scale.step_ == (1 / FINE,) * n_channels and all(part.values.dtype.kind in "iu" for part in parts)
+        integers = scale.step_ == (1 / FINE,) * n_channels and all(
+            part.values.dtype.kind in "iu" for part in parts
+        )
         runs, gaps, _ = cut(scale, parts, clip=bool(clip), whole=integers)
         n_gaps = 1 + sum(length <= max(gaps, default=0) for length in GAPS[1:])
         n_levels = -(-(max(scale.n_levels) + FINE // 2) // FINE)
@@ -276,11 +299,19 @@ class SignalTokenizer:
             )
         goal = Goal.of(tolerance)
         settings = Settings(
-            n_tokens - n_gaps, n_levels, goal, params["representation"], params["objective"] == "bits", self.n_threads, bar
+            n_tokens - n_gaps,
+            n_levels,
+            goal,
+            params["representation"],
+            params["objective"] == "bits",
+            self.n_threads,
+            bar,
         )
         tokens, cost, counts = learn(runs.values, runs.offsets.copy(), settings)
         ids = _identity(len(tokens) + n_gaps, params["special_tokens"])
-        self._fit = Fitted(scale, tokens, cost, counts, n_gaps, integers, params, rate, names, unit, None, ids)
+        self._fit = Fitted(
+            scale, tokens, cost, counts, n_gaps, integers, params, rate, names, unit, None, ids
+        )
         return self
 
     def _check(self) -> dict[str, Any]:
@@ -303,9 +334,19 @@ class SignalTokenizer:
         if axis not in (None, -2, -1, 0, 1):
             raise ValueError(f"channel_axis: expected an axis of two, got {self.channel_axis}")
         words = [] if self.special_tokens is None else self.special_tokens
-        if not isinstance(words, (list, tuple)) or not all(type(word) is str for word in words) or len({*words}) < len(words):
-            raise TypeError(f"special_tokens: expected a list of different names, got {quoted(self.special_tokens)}")
-        steps = {name: np.asarray(value).tolist() for name in ("max_error", "step") if (value := getattr(self, name)) is not None}
+        if (
+            not isinstance(words, (list, tuple))
+            or not all(type(word) is str for word in words)
+            or len({*words}) < len(words)
+        ):
+            raise TypeError(
+                f"special_tokens: expected a list of different names, got {quoted(self.special_tokens)}"
+            )
+        steps = {
+            name: np.asarray(value).tolist()
+            for name in ("max_error", "step")
+            if (value := getattr(self, name)) is not None
+        }
         return {
             "n_tokens": n_tokens, "max_error": None, "step": None, **steps, "tolerance": tolerance,
             "representation": str(self.representation), "objective": str(self.objective), "channel_axis": axis,
@@ -327,15 +368,16 @@ class SignalTokenizer:
         recordings
             As for `fit`.
         clip : bool
-            Whether samples outside of the scale become its first or last level, with a warning of their number. Otherwise they
-            are an error with their place.
+            Whether samples outside of the scale become its first or last level, with a warning of their
+            number. Otherwise they are an error with their place.
         n_threads : int, optional
             Threads; by default those of the constructor.
 
         Returns
         -------
         Ragged
-            The ids of each recording; with a channel axis of each channel, those of a recording one after the other.
+            The ids of each recording; with a channel axis of each channel, those of a recording one after the
+            other.
 
         Examples
         --------
@@ -361,14 +403,21 @@ class SignalTokenizer:
             cuts = np.searchsorted(parts["document"], np.arange(1, end - begin))
             return np.split(parts["token"].astype(np.int32), cuts)
 
-        pieces = np.unique(np.searchsorted(offsets, np.arange(0, x.size, max(_SHORT, x.size // 64)), "right") - 1).tolist()
+        pieces = np.unique(
+            np.searchsorted(offsets, np.arange(0, x.size, max(_SHORT, x.size // 64)), "right") - 1
+        ).tolist()
         edges = sorted({0, *pieces, len(runs)})
         chunks = list(pairwise(edges))
         made = thread_pool.run(one, chunks, threads, x.size) if chunks else []
         ids = iter([part for parts in made for part in parts])
-        documents = [np.concatenate([next(ids) if n < 0 else fit.gap(n) for n in channel]) for channel in layout]
+        documents = [
+            np.concatenate([next(ids) if n < 0 else fit.gap(n) for n in channel]) for channel in layout
+        ]
         flat = np.concatenate(documents) if documents else np.zeros(0, np.int32)
-        return Ragged(flat.astype(np.int32, copy=False), offsets_of(np.array([part.size for part in documents], np.int64)))
+        return Ragged(
+            flat.astype(np.int32, copy=False),
+            offsets_of(np.array([part.size for part in documents], np.int64)),
+        )
 
     def encode(self, recording: Any, *, clip: bool = False) -> Any:
         """Encode one recording; arguments and errors are as for `encode_batch`.
@@ -389,7 +438,9 @@ class SignalTokenizer:
         if not parts and fit.channel_axis is None:
             parts, is_one = recordings_of(np.zeros(0), None)
         if not is_one:
-            raise ValueError(f"recording: expected one, got {describe(recording)}; encode_batch takes several")
+            raise ValueError(
+                f"recording: expected one, got {describe(recording)}; encode_batch takes several"
+            )
         ids = self._encoded(fit, parts, clip, None)
         return ids[0] if fit.channel_axis is None else ids
 
@@ -401,7 +452,8 @@ class SignalTokenizer:
         recordings, clip
             One or several, as for `encode_batch`; with a channel axis each channel is a row.
         **options
-            Those of `Tokenizer.__call__` except positions: `padding`, `truncation`, `max_length`, `template`, `return_tensors`.
+            Those of `Tokenizer.__call__` except positions: `padding`, `truncation`, `max_length`, `template`,
+            `return_tensors`.
 
         Returns
         -------
@@ -446,8 +498,8 @@ class SignalTokenizer:
         Returns
         -------
         Spans
-            `ids`, `starts` and `lengths` in samples, and `documents`, the number of the recording, or with a channel axis of
-            the channel.
+            `ids`, `starts` and `lengths` in samples, and `documents`, the number of the recording, or with a
+            channel axis of the channel.
 
         Examples
         --------
@@ -551,20 +603,22 @@ class SignalTokenizer:
         ids
             As `encode` returns them.
         after
-            The ids before these, such as those that a model was asked to continue: only what follows them is returned.
+            The ids before these, such as those that a model was asked to continue: only what follows them is
+            returned.
         skip_special_tokens : bool
             Leave special tokens out. Otherwise they raise, since they do not represent samples.
 
         Returns
         -------
         float64[n] or float64 of two axes
-            The samples in the unit of the signal, NaN in gaps; int64 for integers by a step of 1 without gaps.
+            The samples in the unit of the signal, NaN in gaps; int64 for integers by a step of 1 without
+            gaps.
 
         Raises
         ------
         ValueError
-            For an id outside of the vocabulary; a token of differences where nothing was decoded before it; channels of different
-            lengths.
+            For an id outside of the vocabulary; a token of differences where nothing was decoded before it;
+            channels of different lengths.
 
         Examples
         --------
@@ -579,9 +633,13 @@ class SignalTokenizer:
         before = None if after is None else self._documents(fit, after, skip_special_tokens, "after")
         for name, part in (("ids", documents), ("after", before)):
             if part is not None and fit.channel_axis is None and len(part) != 1:
-                raise ValueError(f"{name}: expected those of one recording, got {len(part)}; decode_batch takes several")
+                raise ValueError(
+                    f"{name}: expected those of one recording, got {len(part)}; decode_batch takes several"
+                )
             if part is not None and fit.channel_axis is not None and len(part) != fit.scale.n_channels:
-                raise ValueError(f"{name}: expected those of {fit.scale.n_channels} channels, got {len(part)} documents")
+                raise ValueError(
+                    f"{name}: expected those of {fit.scale.n_channels} channels, got {len(part)} documents"
+                )
         if before is None:
             return self._restored(fit, documents)[0]
         whole = Ragged.from_lists([np.concatenate(pair) for pair in zip(before, documents, strict=True)])
@@ -607,11 +665,18 @@ class SignalTokenizer:
         fit = self._fitted()
         documents = self._documents(fit, ids, skip_special_tokens)
         if len(documents) % fit.scale.n_channels:
-            raise ValueError(f"ids: expected a document for each of {fit.scale.n_channels} channels, got {len(documents)}")
+            raise ValueError(
+                f"ids: expected a document for each of {fit.scale.n_channels} channels, got {len(documents)}"
+            )
         return self._restored(fit, documents)
 
     def _documents(
-        self, fit: Fitted, ids: Any, skip_special_tokens: bool = False, name: str = "ids", known: int | None = None
+        self,
+        fit: Fitted,
+        ids: Any,
+        skip_special_tokens: bool = False,
+        name: str = "ids",
+        known: int | None = None,
     ) -> Ragged:
         """Documents of ids, all below `known`, by default of tokens that have samples."""
         if isinstance(ids, (list, tuple)) and (not ids or np.ndim(ids[0]) == 0):
@@ -628,7 +693,9 @@ class SignalTokenizer:
             where = f"{place_of(name, offsets, at[0])}: token id {values[at[0]]}"
             if size <= values[at[0]] < fit.ids.vocab_size:
                 word = quoted(fit.ids.id_to_token(int(values[at[0]])))
-                raise ValueError(f"{where} is {word}, which has no samples; skip_special_tokens=True leaves it out")
+                raise ValueError(
+                    f"{where} is {word}, which has no samples; skip_special_tokens=True leaves it out"
+                )
             raise ValueError(f"{where} is outside the vocabulary, 0..{(known or size) - 1}")
         return Ragged(values.astype(np.int32), offsets.astype(np.int64))
 
@@ -659,14 +726,18 @@ class SignalTokenizer:
             missing = np.stack([gaps[a:z] for a, z in places], axis=1)
             levels = np.stack([whole[a:z] for a, z in places], axis=1)
             levels = np.clip(levels, 0, np.array(fit.scale.n_levels) - 1)
-            samples = fit.scale.inverse_transform(levels if fit.scale.ndim_ == 2 else levels[:, 0]).reshape(levels.shape)
+            samples = fit.scale.inverse_transform(levels if fit.scale.ndim_ == 2 else levels[:, 0]).reshape(
+                levels.shape
+            )
             if fit.integers:
                 samples = np.ceil(samples - 0.5)  # halves down: x - y is below half a level, not above
             if missing.any():
                 samples[missing] = np.nan
             elif fit.integers:
                 samples = samples.astype(np.int64)
-            made.append(samples[:, 0] if fit.channel_axis is None else np.moveaxis(samples, 1, fit.channel_axis))
+            made.append(
+                samples[:, 0] if fit.channel_axis is None else np.moveaxis(samples, 1, fit.channel_axis)
+            )
         return made
 
     def error_bound(self) -> Any:
@@ -675,7 +746,8 @@ class SignalTokenizer:
         Returns
         -------
         float or float64[n_channels]
-            No decoded sample is farther from the given one, rounding of floats included; with a channel axis for each channel.
+            No decoded sample is farther from the given one, rounding of floats included; with a channel axis
+            for each channel.
 
         Examples
         --------
@@ -688,7 +760,8 @@ class SignalTokenizer:
     @property
     def scale_(self) -> Scale:
         """The range of each channel; its step is a 64th of that between levels."""
-        return Scale.from_state(self._fitted().scale.state())  # not the one that is encoded by: it could be fitted anew
+        # not the one that is encoded by: it could be fitted anew
+        return Scale.from_state(self._fitted().scale.state())
 
     @property
     def sampling_rate(self) -> float | None:
@@ -773,13 +846,21 @@ class SignalTokenizer:
         h = hashlib.sha256(json.dumps(parts, sort_keys=True).encode())
         for name, array in sorted(fit.arrays().items()):
             if name != "counts":
-                h.update(f"{name} {array.size}".encode() + array.astype(array.dtype.newbyteorder("<")).tobytes())
+                h.update(
+                    f"{name} {array.size}".encode() + array.astype(array.dtype.newbyteorder("<")).tobytes()
+                )
         return h.hexdigest()[:32]
 
     def __repr__(self) -> str:
-        shown = ", ".join(f"{name}={getattr(self, name)!r}" for name in _PARAMS if getattr(self, name) is not None)
+        shown = ", ".join(
+            f"{name}={getattr(self, name)!r}" for name in _PARAMS if getattr(self, name) is not None
+        )
         fit = self._fit
-        n = "not fitted" if fit is None else f"{fit.ids.vocab_size} tokens, the longest of {fit.tokens.longest} samples"
+        n = (
+            "not fitted"
+            if fit is None
+            else f"{fit.ids.vocab_size} tokens, the longest of {fit.tokens.longest} samples"
+        )
         return f"{type(self).__name__}({shown}): {n}"
 
     # ---------------------------------------------------------------------------------------------- files
@@ -792,7 +873,8 @@ class SignalTokenizer:
         path
             Where.
         metadata : dict, optional
-            An object of JSON to keep in the file; by default that of the file from which this tokenizer comes.
+            An object of JSON to keep in the file; by default that of the file from which this tokenizer
+            comes.
 
         Raises
         ------
@@ -811,11 +893,15 @@ class SignalTokenizer:
         suffix_of(path, (".npz",))
         if metadata is not None:
             fit = fit._replace(metadata=checked_metadata(metadata))
-        write_atomically(path, npz_of({"head": np.frombuffer(json.dumps(fit.head()).encode(), np.uint8), **fit.arrays()}))
+        write_atomically(
+            path, npz_of({"head": np.frombuffer(json.dumps(fit.head()).encode(), np.uint8), **fit.arrays()})
+        )
 
     @of_class
     def load(cls, path: Any, *, n_threads: int | None = None) -> Self:
-        """Read a file that `save` wrote, as `ubpe_numba.load` does. It is data: nothing in it is run, everything is checked.
+        """Read a file that `save` wrote, as `ubpe_numba.load` does.
+
+        It is data: nothing in it is run, everything is checked.
 
         Parameters
         ----------
@@ -846,7 +932,9 @@ class SignalTokenizer:
         """
         read, found = table.read(path, None, {})
         if found.tokenizer != cls.__name__:
-            raise ModelFormatError(f"{read.path}: a {found.tokenizer}, not a {cls.__name__}: use {found.tokenizer}.load")
+            raise ModelFormatError(
+                f"{read.path}: a {found.tokenizer}, not a {cls.__name__}: use {found.tokenizer}.load"
+            )
         return cls._made(read, found, n_threads)
 
     @classmethod
@@ -856,7 +944,9 @@ class SignalTokenizer:
         head, arrays = {"metadata": None, **found.model["head"]}, found.model["arrays"]
         with naming(read.path):
             if head.get("version") != VERSION:
-                raise ModelFormatError(f"version {quoted(head.get('version'))}; this library reads version {VERSION}")
+                raise ModelFormatError(
+                    f"version {quoted(head.get('version'))}; this library reads version {VERSION}"
+                )
             check_fields(head, _HEAD, "head")
             if not isinstance(head["params"], dict):
                 raise ModelFormatError("params: expected an object")
@@ -872,32 +962,46 @@ class SignalTokenizer:
         return tok
 
 
-def _checked(params: dict[str, Any], metadata: Any, head: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Fitted:
+def _checked(
+    params: dict[str, Any], metadata: Any, head: dict[str, Any], arrays: dict[str, NDArray[Any]]
+) -> Fitted:
     """The content of a file; ModelFormatError unless all of it fits together."""
     scale, tolerance = Scale.from_state(head["scale"]), params["tolerance"]
     types = {"kinds": np.uint8, "lengths": np.int64, "arena": np.int32, "cost": np.int64, "counts": np.int64}
     for name, dtype in types.items():
         if (array := arrays.get(name)) is None:
             raise ModelFormatError(f"npz: the member {quoted(name)} is missing")
-        if array.dtype != dtype or array.ndim != 1 or (name != "arena" and array.size != arrays["kinds"].size):
+        if (
+            array.dtype != dtype
+            or array.ndim != 1
+            or (name != "arena" and array.size != arrays["kinds"].size)
+        ):
             n = "" if name in ("arena", "kinds") else f" of {arrays['kinds'].size}"
-            raise ModelFormatError(f"{name}: expected {np.dtype(dtype)} of one axis{n}, got {describe(array)}")
+            raise ModelFormatError(
+                f"{name}: expected {np.dtype(dtype)} of one axis{n}, got {describe(array)}"
+            )
     kinds, lengths, arena, cost = (arrays[name].copy() for name in ("kinds", "lengths", "arena", "cost"))
     step = 2 * tolerance + 1
     rate, names, unit = head["sampling_rate"], head["channel_names"], head["unit"]
-    is_named = names is None or (isinstance(names, list) and list(map(type, names)) == [str] * scale.n_channels)
+    is_named = names is None or (
+        isinstance(names, list) and list(map(type, names)) == [str] * scale.n_channels
+    )
     wrong = {
         "scale: expected steps and one axis for each of the parameters": scale.step_ is None
         or scale.ndim_ != (1 if params["channel_axis"] is None else 2)
         or (scale.channels, scale.gaps, scale.clip) != ("shared", False, False)
         or scale.n_symbols >= MOST,
-        f"n_gaps: expected 1..{len(GAPS)}": type(head["n_gaps"]) is not int or not 1 <= head["n_gaps"] <= len(GAPS),
+        f"n_gaps: expected 1..{len(GAPS)}": type(head["n_gaps"]) is not int
+        or not 1 <= head["n_gaps"] <= len(GAPS),
         "integers: expected true or false": type(head["integers"]) is not bool,
-        "sampling_rate: expected a number above 0": rate is not None and not (type(rate) in (int, float) and rate > 0),
+        "sampling_rate: expected a number above 0": rate is not None
+        and not (type(rate) in (int, float) and rate > 0),
         "channel_names: expected a name for each channel": not is_named,
         "unit: expected a string": unit is not None and type(unit) is not str,
         "kinds: expected 0 or 1": bool((kinds > 1).any()),
-        f"lengths: expected numbers above 0 whose sum is {arena.size}": bool((lengths < 1).any() or (lengths > arena.size).any())
+        f"lengths: expected numbers above 0 whose sum is {arena.size}": bool(
+            (lengths < 1).any() or (lengths > arena.size).any()
+        )
         or int(lengths.sum()) != arena.size,
         f"cost: expected 1..{MOST_COST}": bool(((cost < 1) | (cost > MOST_COST)).any()),
         f"lengths: expected at most {LONGEST} samples": bool((lengths > LONGEST).any()),
@@ -918,4 +1022,17 @@ def _checked(params: dict[str, Any], metadata: Any, head: dict[str, Any], arrays
         raise ModelFormatError("arena: expected a token for every level, so that all samples can be written")
     ids = _identity(len(tokens) + head["n_gaps"], params["special_tokens"])
     counts = arrays["counts"].copy()
-    return Fitted(scale, tokens, cost, counts, head["n_gaps"], head["integers"], params, rate, names, unit, metadata, ids)
+    return Fitted(
+        scale,
+        tokens,
+        cost,
+        counts,
+        head["n_gaps"],
+        head["integers"],
+        params,
+        rate,
+        names,
+        unit,
+        metadata,
+        ids,
+    )

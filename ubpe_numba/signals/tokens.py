@@ -20,7 +20,8 @@ from ubpe_numba.signals.kernels.match import BITS, ENTRY, FINE, GROUP, INTERVALS
 Token = tuple[int, NDArray[np.int32]]
 #: The cost of a token if all cost the same.
 UNIT = 1 << 32
-#: The highest cost of a token: sums over the longest tokens of a file stay far below what kernels take for no path.
+#: The highest cost of a token: sums over the longest tokens of a file stay far below what kernels take for no
+#: path.
 MOST_COST = 1 << 40
 #: Samples of the longest token, for the same reason.
 LONGEST = 1 << 17
@@ -49,7 +50,11 @@ class Tokens:
         """Tokens in their order; of equal ones the first."""
         found = list({(kind, symbols.tobytes()): (kind, symbols) for kind, symbols in tokens}.values())
         starts = offsets_of(np.array([symbols.size for _, symbols in found], np.int64))
-        return cls([kind for kind, _ in found], starts, np.concatenate([symbols for _, symbols in found], dtype=np.int32))
+        return cls(
+            [kind for kind, _ in found],
+            starts,
+            np.concatenate([symbols for _, symbols in found], dtype=np.int32),
+        )
 
     def __len__(self) -> int:
         return self.kinds.size
@@ -80,7 +85,8 @@ class Tokens:
         groups: list[NDArray[np.int64]] = []
         for kind in (0, 1):
             mine = np.zeros(0, np.int64)
-            for m in sorted(set(least[self.kinds == kind].tolist()), reverse=True):  # long ones first, some at a time
+            # long ones first, some at a time
+            for m in sorted(set(least[self.kinds == kind].tolist()), reverse=True):
                 mine = np.concatenate([mine, np.flatnonzero((self.kinds == kind) & (least == m))])
                 if mine.size >= SIDE:
                     groups.append(mine)
@@ -113,13 +119,26 @@ class Tokens:
         arena = np.concatenate([self.arena, np.zeros(ROUND, np.int32)])
         return arena, self.starts, entries, ends, table, *self.grid, firsts, shift, signs
 
-    def tables(self, cost: NDArray[np.int64], grid: tuple[int, int] | None = None) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    def tables(
+        self, cost: NDArray[np.int64], grid: tuple[int, int] | None = None
+    ) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
         """Tables and lists of the kernels, the lists of one thread; `grid`: of the tokens of the paths, if others."""
         arena, starts, entries, ends, groups, *mine, firsts, shift, signs = self.index
         entries = entries.copy()
         entries["cost"] = cost[entries["token"]]
         lists = np.empty(SIDE, np.int8), np.empty(entries.size + SIDE, np.int32)
-        return (arena, starts, entries, ends, groups, *(grid or mine), firsts, shift, signs, int(cost.min())), lists
+        return (
+            arena,
+            starts,
+            entries,
+            ends,
+            groups,
+            *(grid or mine),
+            firsts,
+            shift,
+            signs,
+            int(cost.min()),
+        ), lists
 
 
 class Goal(NamedTuple):
@@ -143,22 +162,35 @@ class Found(NamedTuple):
 
 
 def cheapest(
-    tokens: Tokens, cost: NDArray[np.int64], goal: Goal, x: NDArray[np.int32], offsets: NDArray[np.int64], known: int = -1
+    tokens: Tokens,
+    cost: NDArray[np.int64],
+    goal: Goal,
+    x: NDArray[np.int32],
+    offsets: NDArray[np.int64],
+    known: int = -1,
 ) -> Found:
     """The cheapest paths of documents; `known`: the column of the sample before the only one, which goes on from that."""
     size, columns = int(offsets[-1] - offsets[0]), 2 * goal.tolerance + 1
-    costs, back = np.empty((size + offsets.size - 1, columns), np.int64), np.empty((size + offsets.size - 1, columns), paths.BACK)
+    costs, back = (
+        np.empty((size + offsets.size - 1, columns), np.int64),
+        np.empty((size + offsets.size - 1, columns), paths.BACK),
+    )
     tables, lists = tokens.tables(cost)
     path, room = np.empty(size, paths.PART), np.empty(costs.shape[0], np.int64)
     before = np.full(offsets.size - 1, known, np.int64)
-    first = paths.ahead(writable(x), offsets, before, tables, goal.tolerance, goal.price, costs, room, back, lists, path)
+    first = paths.ahead(
+        writable(x), offsets, before, tables, goal.tolerance, goal.price, costs, room, back, lists, path
+    )
     return Found(path[first:].copy(), costs, back)
 
 
-def decoded(tokens: Tokens, ids: NDArray[Any], first: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64], int]:
+def decoded(
+    tokens: Tokens, ids: NDArray[Any], first: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], int]:
     """Decode tokens of documents that begin at the indices `first` of the ids: samples, bases of the tokens, -1 or what is wrong.
 
-    That is the index of a relative token that begins a document, before which nothing was decoded; its base is 0.
+    That is the index of a relative token that begins a document, before which nothing was decoded; its base
+    is 0.
 
     >>> tokens = Tokens([0, 1], np.array([0, 1, 3]), np.array([64, 30, 0], np.int32))
     >>> decoded(tokens, np.array([0, 1, 1]), np.array([0]))

@@ -48,7 +48,9 @@ class Fitted(NamedTuple):
     def lengths(self) -> NDArray[np.int64]:
         """Number of samples of each id, special tokens included, which have none."""
         n_special = self.ids.vocab_size - len(self.tokens) - self.n_gaps
-        return np.concatenate([self.tokens.lengths, GAPS[: self.n_gaps], np.zeros(n_special)]).astype(np.int64)
+        return np.concatenate([self.tokens.lengths, GAPS[: self.n_gaps], np.zeros(n_special)]).astype(
+            np.int64
+        )
 
     def bound(self) -> NDArray[np.float64]:
         """The bound of the error of each channel."""
@@ -106,7 +108,9 @@ class SignalVocabulary:
     (True, [3.0], np.int64(1), np.False_)
     """
 
-    def __init__(self, scale: Scale, tokens: Tokens, lengths: NDArray[np.int64], n_gaps: int, counts: NDArray[np.int64]) -> None:
+    def __init__(
+        self, scale: Scale, tokens: Tokens, lengths: NDArray[np.int64], n_gaps: int, counts: NDArray[np.int64]
+    ) -> None:
         self._scale, self._tokens, self.lengths, self.counts = scale, tokens, lengths, counts
         ids = np.arange(lengths.size)
         self.is_gap: NDArray[np.bool_] = (ids >= len(tokens)) & (ids < len(tokens) + n_gaps)
@@ -127,7 +131,9 @@ class SignalVocabulary:
                 samples = values * np.array(self._scale.step_, np.float64)
             else:
                 values = np.clip(values, 0, np.array(self._scale.n_levels) - 1)
-                samples = self._scale.inverse_transform(values if self._scale.ndim_ == 2 else values[:, 0]).reshape(shape)
+                samples = self._scale.inverse_transform(
+                    values if self._scale.ndim_ == 2 else values[:, 0]
+                ).reshape(shape)
         return samples if self._scale.ndim_ == 2 else samples[:, 0]
 
     def __iter__(self) -> Iterator[NDArray[np.float64]]:

@@ -24,9 +24,9 @@ def __getattr__(name: str) -> Any:
 def first_change(tok: Any, ids: Any) -> int:
     """Find the first place where ids differ from those of their own text: where ``tok.encode(tok.decode(ids))`` begins to differ.
 
-    Ids that a model draws need not be those that the tokenizer makes of their text. From this place on a conversation that is
-    kept as text is another one for the model: in reinforcement learning, the ids that are trained on are not those that were
-    drawn.
+    Ids that a model draws need not be those that the tokenizer makes of their text. From this place on a
+    conversation that is kept as text is another one for the model: in reinforcement learning, the ids that
+    are trained on are not those that were drawn.
 
     Parameters
     ----------
@@ -42,8 +42,8 @@ def first_change(tok: Any, ids: Any) -> int:
 
     Notes
     -----
-    All special tokens are found in the text. Bytes that are no UTF-8, as of a character that is not complete, are decoded to
-    U+FFFD, which is a change.
+    All special tokens are found in the text. Bytes that are no UTF-8, as of a character that is not complete,
+    are decoded to U+FFFD, which is a change.
 
     Examples
     --------

@@ -52,5 +52,8 @@ def named_bytes(name: str) -> bytes:
     return bytes_of(name) if BYTE_OF.keys() >= set(name) else name.encode("utf-8", "surrogatepass")
 
 
-#: White space as Rust has it (the property White_Space): Python's `str.isspace` has four control characters more.
-WHITE_SPACE = "\t\n\v\f\r \x85\xa0\u1680" + "".join(map(chr, range(0x2000, 0x200B))) + "\u2028\u2029\u202f\u205f\u3000"
+#: White space as Rust has it (the property White_Space): Python's `str.isspace` has four control characters
+#: more.
+WHITE_SPACE = (
+    "\t\n\v\f\r \x85\xa0\u1680" + "".join(map(chr, range(0x2000, 0x200B))) + "\u2028\u2029\u202f\u205f\u3000"
+)

@@ -14,12 +14,14 @@ from ubpe_numba.text.kernels.count_words import ENTRY, ROOM, collect, spread, ta
 _FIRST_TABLE = 1 << 14  # entries of a new table
 
 
-def count_words(values: np.ndarray, offsets: np.ndarray, segments: str | np.ndarray, n_threads: int | None = None) -> Counts:
+def count_words(
+    values: np.ndarray, offsets: np.ndarray, segments: str | np.ndarray, n_threads: int | None = None
+) -> Counts:
     """Count equal segments of all documents. O(bytes) expected.
 
-    `values` uint8[n], `offsets` int64[d + 1]; `segments`: a name of `cut.PATTERNS`, or segments as `cut.scan` returns them. The
-    result, that of `count_documents` for the segments, is the same for any number of threads. TypeError or ValueError for other
-    arrays.
+    `values` uint8[n], `offsets` int64[d + 1]; `segments`: a name of `cut.PATTERNS`, or segments as `cut.scan`
+    returns them. The result, that of `count_documents` for the segments, is the same for any number of
+    threads. TypeError or ValueError for other arrays.
 
     >>> text = np.frombuffer(b"no, no, no", np.uint8)
     >>> counts = count_words(text, np.array([0, len(text)]), "gpt2")
@@ -28,7 +30,8 @@ def count_words(values: np.ndarray, offsets: np.ndarray, segments: str | np.ndar
     """
     values, offsets = checked_text(values, offsets)
     cut = segments if isinstance(segments, str) else writable(plain(segments))
-    offsets = distinct(offsets, places_between_parts(values, offsets, cut))  # empty documents have no segments
+    # empty documents have no segments
+    offsets = distinct(offsets, places_between_parts(values, offsets, cut))
 
     def one(begin: int, end: int) -> Counts:
         words = _Words(values)
@@ -60,7 +63,8 @@ class _Words:
         """Add segments, int64[s + 1], of these weights, int64[s]."""
         done = 0
         while (
-            done := done + tally(self.values, segments[done:], weights[done:], self.table, self.words, self.n, self.batch)
+            done := done
+            + tally(self.values, segments[done:], weights[done:], self.table, self.words, self.n, self.batch)
         ) < weights.size:
             table, words = self.table, self.words
             self.table, self.words = np.zeros(2 * table.size, np.int64), np.empty(2 * words.size, np.int64)

@@ -1,16 +1,17 @@
 """Cutting text, UTF-8 bytes, into segments by a named pattern.
 
 A text is `values`, uint8[n], and `offsets`, int64[d + 1], of documents that follow each other: document i is
-`values[offsets[i]:offsets[i + 1]]`. Segments are int64[s + 1], places where one segment ends and the next begins, those of all
-documents in a row. Every document is cut by itself, so each place where a document begins is among them; an empty document has no
-segment::
+`values[offsets[i]:offsets[i + 1]]`. Segments are int64[s + 1], places where one segment ends and the next
+begins, those of all documents in a row. Every document is cut by itself, so each place where a document
+begins is among them; an empty document has no segment::
 
     values     i t ' s   o k a y          two documents: "it's ok", "ay"
     offsets    0             7   9
     segments   0   2   4     7   9        gpt2: it, 's, " ok" | ay
 
-Bytes that are not UTF-8 are cut as the pattern cuts the text decoded with `surrogatepass`, and with `surrogateescape` where that
-fails: the three bytes of a surrogate are one code point, any other stray byte is one too; neither has a class.
+Bytes that are not UTF-8 are cut as the pattern cuts the text decoded with `surrogatepass`, and with
+`surrogateescape` where that fails: the three bytes of a surrogate are one code point, any other stray byte is
+one too; neither has a class.
 """
 
 from __future__ import annotations
@@ -30,13 +31,15 @@ __all__ = ["PATTERNS", "scan"]
 
 #: The patterns that have a kernel; each is compiled when it is first used.
 PATTERNS = ("gpt2", "cl100k", "o200k", "llama3", "qwen2", "qwen35", "tekken", "deepseek", "starcoder")
-_CLASSES = {"qwen35": "marks", "deepseek": "deepseek"}  # the tables of classes that they read, where not the plain one
+# the tables of classes that they read, where not the plain one
+_CLASSES = {"qwen35": "marks", "deepseek": "deepseek"}
 
 BLOCK = 1 << 14  # segments at a time: they stay in the cache of the processor between cutting and use
 _PART = 1 << 19  # bytes of a part of a long document
 _REACH = 1 << 16  # bytes that are searched for the place where one may begin
-#: A safe place to take a document apart: every pattern has a boundary after the newline, since no segment holds a newline and a
-#: letter after it, and with no white space before the newline it does not matter that a document ends there.
+#: A safe place to take a document apart: every pattern has a boundary after the newline, since no segment
+#: holds a newline and a letter after it, and with no white space before the newline it does not matter that a
+#: document ends there.
 _END_OF_LINE = re.compile(rb"[!-~]\n(?=[A-Za-z])")
 _COPIED = 1 << 12  # bytes: to copy a shorter text takes less time than `writable` does
 _PADDING = np.zeros(64, np.uint8)
@@ -45,8 +48,9 @@ _PADDING = np.zeros(64, np.uint8)
 def scan(values: np.ndarray, offsets: np.ndarray, pattern: str, n_threads: int | None = None) -> np.ndarray:
     """Cut every document into segments, as the pattern does. O(bytes).
 
-    `pattern` is one of `PATTERNS`, ``gpt2@16.0.0`` one by the classes of that version of Unicode. Returns int64[s + 1], the
-    places from `offsets[0]` to `offsets[-1]`, the same for any number of threads. TypeError or ValueError for other arrays.
+    `pattern` is one of `PATTERNS`, ``gpt2@16.0.0`` one by the classes of that version of Unicode. Returns
+    int64[s + 1], the places from `offsets[0]` to `offsets[-1]`, the same for any number of threads. TypeError
+    or ValueError for other arrays.
 
     >>> text = np.frombuffer(b"I'm 12345 dogs", np.uint8)
     >>> scan(text, np.array([0, len(text)]), "cl100k").tolist()
@@ -64,8 +68,8 @@ def scan(values: np.ndarray, offsets: np.ndarray, pattern: str, n_threads: int |
 def places_between_parts(values: np.ndarray, offsets: np.ndarray, cut: str | np.ndarray) -> np.ndarray:
     r"""Places within long documents, int64[p], where they may be taken apart: the parts are cut as the whole is.
 
-    Arguments as for `in_blocks`. Parts have half a megabyte and more; a document without such places stays whole. O(documents),
-    and the search around each place.
+    Arguments as for `in_blocks`. Parts have half a megabyte and more; a document without such places stays
+    whole. O(documents), and the search around each place.
 
     >>> text = np.frombuffer(b"one line\n" * 200_000, np.uint8)
     >>> places_between_parts(text, np.array([0, 1_800_000]), "gpt2").tolist()
@@ -91,7 +95,8 @@ def places_between_parts(values: np.ndarray, offsets: np.ndarray, cut: str | np.
 def as_text(values: np.ndarray) -> np.ndarray:
     """Bytes as kernels take them: 64 and more, which they read at a time, and of the type of an array that may be written to.
 
-    `values` uint8[n], contiguous; a short text is copied and padded, a long one that is read-only is not copied.
+    `values` uint8[n], contiguous; a short text is copied and padded, a long one that is read-only is not
+    copied.
 
     >>> as_text(np.frombuffer(b"abc", np.uint8)).size
     67
@@ -112,8 +117,9 @@ def checked_text(values: Any, offsets: Any) -> tuple[np.ndarray, np.ndarray]:
 def in_blocks(values: np.ndarray, offsets: np.ndarray, cut: str | np.ndarray) -> Iterator[np.ndarray]:
     """The segments of some documents, up to BLOCK at a time; the last place of a block is the first of the next.
 
-    `values` as `as_text` returns them, `offsets` int64[d + 1], `cut` a pattern or the segments of a longer text. Each block is a
-    view that lasts until the next. One call of the kernel cuts a text of fewer than BLOCK segments.
+    `values` as `as_text` returns them, `offsets` int64[d + 1], `cut` a pattern or the segments of a longer
+    text. Each block is a view that lasts until the next. One call of the kernel cuts a text of fewer than
+    BLOCK segments.
     """
     if not isinstance(cut, str):
         first, last = np.searchsorted(cut, offsets[[0, -1]]).tolist()

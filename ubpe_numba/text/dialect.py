@@ -1,11 +1,12 @@
 r"""The one gate for regular expressions of text: a pattern means here what it means in the library that it was written for.
 
-Patterns are written for tiktoken (Rust's regex and fancy-regex; users' patterns are read so, too) or for tokenizers (Oniguruma).
-The package `regex`, which runs them here, gives some signs of these another meaning. So a pattern is read sign by sign and
-written anew for `regex`; a sign that is not known to mean the same is refused by name::
+Patterns are written for tiktoken (Rust's regex and fancy-regex; users' patterns are read so, too) or for
+tokenizers (Oniguruma). The package `regex`, which runs them here, gives some signs of these another meaning.
+So a pattern is read sign by sign and written anew for `regex`; a sign that is not known to mean the same is
+refused by name::
 
-    tiktoken    [a-z--[aeiou]]+$|(?i:k)                     letters that are no vowels, at the end; k in any case
-    regex       (?V1)[[a-z]--[[aeiou]]]+\Z|(?:[kK\u212a])
+    tiktoken    [a-z--[aeiou]]+$|(?i:k)                     letters that are no vowels, at the end; k in any
+    case regex       (?V1)[[a-z]--[[aeiou]]]+\Z|(?:[kK\u212a])
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ _GROUP = re.compile(
     r"\((?!\*)(?:\?(?:(?P<look><?[=!])|[:>]|P?<[A-Za-z_]\w*>|(?P<flags>[a-zA-Z]*(?:-[a-zA-Z]+)?)(?P<end>[:)])))?(?!\?)"
 )
 _REPEAT = re.compile(r"(?:[*+?]|\{(?P<least>\d{1,5})(?:,\d{0,5})?\})(?P<kind>[?+]?)")
-_ESCAPE = re.compile(r"\\(?:[pP](?:[A-Z]|\{\^?\w+\})|x[0-9A-Fa-f]{2}|[xu]\{[0-9A-Fa-f]{1,6}\}|u[0-9A-Fa-f]{4}|.)", re.DOTALL)
+_ESCAPE = re.compile(
+    r"\\(?:[pP](?:[A-Z]|\{\^?\w+\})|x[0-9A-Fa-f]{2}|[xu]\{[0-9A-Fa-f]{1,6}\}|u[0-9A-Fa-f]{4}|.)", re.DOTALL
+)
 _PROPERTY = re.compile(
     r"\\[pP]\{?\^?(?:L[ultmo]?|M[nce]?|N[dlo]?|P[cdseifo]?|S[mcko]?|Z[slp]?|Arabic|Armenian|Bengali|Cyrillic|Devanagari|Georgian"
     r"|Greek|Gujarati|Han|Hangul|Hebrew|Hiragana|Kannada|Katakana|Khmer|Lao|Malayalam|Myanmar|Tamil|Telugu|Thai|Tibetan)\}?"
@@ -37,18 +40,22 @@ _CONTROLS = {r"\n": "\n", r"\r": "\r", r"\t": "\t", r"\f": "\f", r"\v": "\v"}
 _PLACES = {"^": r"\A", "$": r"\Z", r"\A": r"\A", r"\z": r"\Z", r"\b": r"\b", r"\B": r"\B"}
 _CLASS = re.compile(r"\\[dDsSwW]|\\[pP]\{\w+\}")
 _OPERATIONS = ("&&", "--", "~~")
-_FOLDED = re.compile(r"\(\?i:(?:(?!ss|st|f[fil])['a-hj-z|])+\)")  # here Oniguruma does not take two letters for one, such as ß
+# here Oniguruma does not take two letters for one, such as ß
+_FOLDED = re.compile(r"\(\?i:(?:(?!ss|st|f[fil])['a-hj-z|])+\)")
 _CASES = {"k": "\u212a", "s": "\u017f"}  # beside the other case
-_DEPENDS = re.compile(r"\(\?[=!<>]|\\[AZbB]|\)(?:[*+?]|\{[\d,]*\})\+")  # on what is around, or on more than one character
+# on what is around, or on more than one character
+_DEPENDS = re.compile(r"\(\?[=!<>]|\\[AZbB]|\)(?:[*+?]|\{[\d,]*\})\+")
 _MOST_DEPTH = 50  # of groups, and of sets
 _ENDLESS = 1 << 60
 
 
 def portable(pattern: str, oniguruma: bool = False) -> str:
-    r"""The pattern for `regex` that matches what tiktoken finds by this one, or tokenizers (`oniguruma`). O(length).
+    r"""The pattern for `regex` that matches what tiktoken finds by this one, or tokenizers (`oniguruma`).
 
-    ValueError for a sign that is not known to mean the same, and for a pattern that may match nothing: engines go on in different
-    ways after that. What is read as by Oniguruma means the same to tiktoken.
+    O(length).
+
+    ValueError for a sign that is not known to mean the same, and for a pattern that may match nothing:
+    engines go on in different ways after that. What is read as by Oniguruma means the same to tiktoken.
 
     >>> portable(r"[a-z--[aeiou]]+$")
     '(?V1)[[a-z]--[[aeiou]]]+\\Z'
@@ -70,7 +77,8 @@ def left_out(pattern: str) -> str:
 def _branches(pattern: str, oniguruma: bool) -> list[str]:
     """The alternatives of a pattern, as `portable` has them."""
     made, at, fold, dot = [""], 0, False, False  # `fold`: in any case; `dot`: . is any character
-    shortest, length = _ENDLESS, 0  # characters that the branches of the group before, and this one, match at least
+    # characters that the branches of the group before, and this one, match at least
+    shortest, length = _ENDLESS, 0
     last = -1  # those of what may be repeated now, -1 for nothing
     outer: list[tuple[bool, bool, int, int, str | None]] = []
     while at < len(pattern):
@@ -78,7 +86,9 @@ def _branches(pattern: str, oniguruma: bool) -> list[str]:
         if sign == "(":
             found = _GROUP.match(pattern, at)
             alike = (
-                _FOLDED.match(pattern, at) if found and found["flags"] else found and (found["look"] or found[0] in ("(", "(?:"))
+                _FOLDED.match(pattern, at)
+                if found and found["flags"]
+                else found and (found["look"] or found[0] in ("(", "(?:"))
             )
             if found is None or len(outer) > _MOST_DEPTH or (oniguruma and not alike):
                 _refuse(pattern[at : at + 3] if found is None else found[0], oniguruma)
@@ -101,7 +111,8 @@ def _branches(pattern: str, oniguruma: bool) -> list[str]:
             shortest, length, text, last, at = min(shortest, length), 0, sign, -1, at + 1
         elif repeat := _REPEAT.match(pattern, at):
             text, at = repeat[0], repeat.end()
-            is_behind = any(look and look[0] == "<" for *_, look in outer)  # where `regex` repeats from the end
+            # where `regex` repeats from the end
+            is_behind = any(look and look[0] == "<" for *_, look in outer)
             if last < 0 or (repeat["kind"] and ((oniguruma and repeat["least"]) or is_behind)):
                 _refuse(text, oniguruma)
             if not last and text[0] != "?":
@@ -191,7 +202,9 @@ def _in_any_case(first: str, last: str) -> str:
     if last > "\x7f":
         raise ValueError(f"{quoted(last)}: without regard to case only ASCII is read as by tiktoken")
     chars = {
-        char for c in map(chr, range(ord(first), ord(last) + 1)) for char in c.lower() + c.upper() + _CASES.get(c.lower(), "")
+        char
+        for c in map(chr, range(ord(first), ord(last) + 1))
+        for char in c.lower() + c.upper() + _CASES.get(c.lower(), "")
     }
     return "".join(map(re.escape, sorted(chars)))
 
@@ -209,7 +222,12 @@ def _set(pattern: str, at: int, fold: bool, oniguruma: bool, depth: int = 0) -> 
         two = pattern[at : at + 2]
         if two in _OPERATIONS and made and not oniguruma:
             done, made, at = f"{f'[{done}[{made}]]' if done else f'[{made}]'}{two}", "", at + 2
-        elif not two or two in (*_OPERATIONS, "[:") or depth > _MOST_DEPTH or (oniguruma and (two[0] in "[-" or two == "||")):
+        elif (
+            not two
+            or two in (*_OPERATIONS, "[:")
+            or depth > _MOST_DEPTH
+            or (oniguruma and (two[0] in "[-" or two == "||"))
+        ):
             _refuse(two or sign, oniguruma)
         elif two[0] == "[":
             text, at = _set(pattern, at, fold, oniguruma, depth + 1)
@@ -227,6 +245,8 @@ def _set(pattern: str, at: int, fold: bool, oniguruma: bool, depth: int = 0) -> 
         _refuse("[]" if not done else f"{done[-2:]}]", oniguruma)
     inner = f"{done}[{made}]" if done else made
     classes = set(_CLASS.findall(made))
-    if sign == "[^" and (depth or done or "[" in made or classes & {f"\\{c[1].swapcase()}{c[2:]}" for c in classes}):
+    if sign == "[^" and (
+        depth or done or "[" in made or classes & {f"\\{c[1].swapcase()}{c[2:]}" for c in classes}
+    ):
         return rf"[[\s\S]--[{inner}]]", at + 1  # `regex` takes [^\w\W] and [[^a][^b]] for other characters
     return f"{sign}{inner}]", at + 1

@@ -1,7 +1,8 @@
 r"""Cutting text before marks in place of spaces, and within long runs of one character, without an engine.
 
-For models of characters that do not cut text themselves: no token crosses a cut made here. Every "▁" after another character
-begins a segment, but where a token does cross it (`kept`); of runs of some characters every so many are a segment (`runs`)::
+For models of characters that do not cut text themselves: no token crosses a cut made here. Every "▁" after
+another character begins a segment, but where a token does cross it (`kept`); of runs of some characters every
+so many are a segment (`runs`)::
 
     kept (">", "</"), runs {"▁": 2}       a | ▁b | ▁▁ | ▁c>▁</d
 
@@ -55,13 +56,22 @@ class MarkCuts(NamedTuple):
             return cls()
         lead = re.match(f"{MARK}(?:\\*|{{0,(\\d{{1,9}})}})", pattern)
         runs = [(MARK, int(lead[1]))] if lead is not None and lead[1] else []
-        runs += [(_bare(char), int(n)) for char, n in re.findall(r"(\\?.)\{1,(\d{1,9})\}\(\?!", pattern, re.DOTALL)]
+        runs += [
+            (_bare(char), int(n)) for char, n in re.findall(r"(\\?.)\{1,(\d{1,9})\}\(\?!", pattern, re.DOTALL)
+        ]
         kept = re.findall(rf"\(\?<=((?:\\.|[^\\()])+)\){MARK}\(\?=((?:\\.|[^\\()])+)\)", pattern, re.DOTALL)
         made = cls(lead is not None, tuple((_bare(left), _bare(right)) for left, right in kept), tuple(runs))
-        return made if made != cls() and all(n > 0 for _, n in runs) and (kept or runs) and made.pattern == pattern else None
+        return (
+            made
+            if made != cls() and all(n > 0 for _, n in runs) and (kept or runs) and made.pattern == pattern
+            else None
+        )
 
     def split(self, values: np.ndarray, offsets: np.ndarray) -> np.ndarray:
-        """The segments of documents, int64[s + 1]; `values` uint8 (UTF-8) or uint32 (code points). O(symbols)."""
+        """The segments of documents, int64[s + 1]; `values` uint8 (UTF-8) or uint32 (code points).
+
+        O(symbols).
+        """
         cut = np.zeros(values.size + 1, bool)
         if self.at_marks:
             at, width = _places(MARK, values)

@@ -1,14 +1,16 @@
 """Changing text before it is encoded: Unicode normal forms, lower case, replacements, prefixes.
 
-A step is plain data, an object as Hugging Face writes it in a `tokenizer.json`. Applied to a text it gives another, and for each
-character of that the index of the character that it comes from, so that spans can refer to the text as given::
+A step is plain data, an object as Hugging Face writes it in a `tokenizer.json`. Applied to a text it gives
+another, and for each character of that the index of the character that it comes from, so that spans can refer
+to the text as given::
 
     text       "e" U+0301 " x"      NFC, then Replace " " by "▁"
     NFC        é   " "  x           from  0, 2, 3
     Replace    é   ▁    x           from  0, 2, 3
 
-Texts that are put before a text or in the place of another are made here; the other steps of Hugging Face are run by the package
-tokenizers (steps.py) where they may change a text, those of sentencepiece are in sentencepiece.py.
+Texts that are put before a text or in the place of another are made here; the other steps of Hugging Face are
+run by the package tokenizers (steps.py) where they may change a text, those of sentencepiece are in
+sentencepiece.py.
 """
 
 from __future__ import annotations
@@ -35,7 +37,8 @@ Step = Callable[[str, bool], "tuple[str, Sequence[int] | None]"]
 _FORMS = ("NFC", "NFD", "NFKC", "NFKD")
 _KEEPING = (*_FORMS, "StripAccents")  # steps that keep ASCII
 _MOST_STEPS = 256
-_MOST_GROWTH = 2048  # forms of Unicode make 18 characters of one at most, and sentencepiece's maps do: real models have both, 324
+# forms of Unicode make 18 characters of one at most, and sentencepiece's maps do: real models have both, 324
+_MOST_GROWTH = 2048
 
 
 def _replace(found: str, content: str, text: str, trace: bool) -> tuple[str, Sequence[int] | None]:
@@ -94,13 +97,15 @@ def _step_of(step: dict[str, Any]) -> Step:
 class Normalizer(Steps):
     r"""Changes of text before it is split and encoded: the argument `normalizer` of a tokenizer.
 
-    A tokenizer also takes the steps themselves: ``normalizer=["NFC", "Lowercase"]`` is ``Normalizer(["NFC", "Lowercase"])``.
+    A tokenizer also takes the steps themselves: ``normalizer=["NFC", "Lowercase"]`` is ``Normalizer(["NFC",
+    "Lowercase"])``.
 
     Parameters
     ----------
     steps
-        One step or a list of steps, done one after the other. A step is an object as in a `tokenizer.json` of Hugging Face, with
-        the field ``"type"`` and those of its type; fields that have a default may be left out. A `str` is a step without fields.
+        One step or a list of steps, done one after the other. A step is an object as in a `tokenizer.json` of
+        Hugging Face, with the field ``"type"`` and those of its type; fields that have a default may be left
+        out. A `str` is a step without fields.
 
         ``"NFC"``, ``"NFD"``, ``"NFKC"``, ``"NFKD"``
             The normal forms of Unicode.
@@ -109,13 +114,13 @@ class Normalizer(Steps):
         ``"Replace"``
             ``pattern``, ``{"String": ...}`` or ``{"Regex": ...}``, becomes ``content``.
         ``"Prepend"``, ``"Strip"``
-            The text ``prepend`` is put before a text that is not empty; white space at its ends is left out, on both sides unless
-            ``strip_left`` or ``strip_right`` is False.
+            The text ``prepend`` is put before a text that is not empty; white space at its ends is left out,
+            on both sides unless ``strip_left`` or ``strip_right`` is False.
         ``"BertNormalizer"``
             What BERT does: ``clean_text``, ``handle_chinese_chars``, ``strip_accents``, ``lowercase``.
         ``"Nmt"``, ``"ByteLevel"``, ``"Precompiled"``, ``"Sequence"``
-            sentencepiece's clean-up; bytes as characters, by GPT-2's table; a map of sentencepiece (``precompiled_charsmap``, in
-            base64); a list of ``normalizers``.
+            sentencepiece's clean-up; bytes as characters, by GPT-2's table; a map of sentencepiece
+            (``precompiled_charsmap``, in base64); a list of ``normalizers``.
         ``"SentencePiece"``, ``"StandIns"``
             Made by `load` of a model of sentencepiece; no `tokenizer.json` has them.
 
@@ -129,13 +134,13 @@ class Normalizer(Steps):
     Raises
     ------
     ImportError
-        Without the package tokenizers (``pip install "ubpe-numba[hf]"``), which all steps need but Prepend, Replace of a
-        String, SentencePiece and StandIns.
+        Without the package tokenizers (``pip install "ubpe-numba[hf]"``), which all steps need but Prepend,
+        Replace of a String, SentencePiece and StandIns.
 
     Notes
     -----
-    Immutable; equal if the steps are. The result is that of the package tokenizers, in every version of Python.
-    Source of the normal forms: Unicode Standard Annex 15.
+    Immutable; equal if the steps are. The result is that of the package tokenizers, in every version of
+    Python. Source of the normal forms: Unicode Standard Annex 15.
 
     Examples
     --------
@@ -156,7 +161,9 @@ class Normalizer(Steps):
     runs: tuple[Step, ...]
 
     def __init__(self, steps: Any) -> None:
-        flat = [checked(step, NORMALIZERS, "normalizer") for step in flat_steps(steps, "normalizer", _MOST_STEPS)]
+        flat = [
+            checked(step, NORMALIZERS, "normalizer") for step in flat_steps(steps, "normalizer", _MOST_STEPS)
+        ]
         for kind in ("SentencePiece", "StandIns"):  # each has tables of all characters: 10 ms and 1 MB
             if sum(step["type"] == kind for step in flat) > 1:
                 raise ValueError(f"normalizer: {kind}: expected at most one such step; leave out the others")
@@ -165,7 +172,9 @@ class Normalizer(Steps):
         if len(flat) < 2:
             return
         # each step may double a text: they are tried on all texts and patterns that they replace
-        text = "aé中" + "".join(next(iter(step["pattern"].values())) for step in flat if step["type"] == "Replace")
+        text = "aé中" + "".join(
+            next(iter(step["pattern"].values())) for step in flat if step["type"] == "Replace"
+        )
         most = _MOST_GROWTH * len(set(text))
         for run in self.runs:
             text, _ = run(text, False)
@@ -214,8 +223,8 @@ class Normalizer(Steps):
     def traced(self, text: str) -> tuple[str, np.ndarray]:
         """The text changed, and int64, for each of its characters the index of the one that it comes from; ascending.
 
-        An inserted character comes from the one after it, at the end from the last; one made of several from the first, and text
-        that replaces others from the last of these.
+        An inserted character comes from the one after it, at the end from the last; one made of several from
+        the first, and text that replaces others from the last of these.
 
         Parameters
         ----------
@@ -258,8 +267,9 @@ def normalized(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
     """Every stretch changed by itself: values, cuts, and, if they are traced, origins. O(symbols).
 
-    Stretches of text are `values`, uint8[n] (UTF-8) or uint32[n] (code points), and `cuts` int64[s + 1]. The result has the same
-    types; `origins` int64: for each new symbol the place in `values` of the one that it comes from. Invalid UTF-8 stays.
+    Stretches of text are `values`, uint8[n] (UTF-8) or uint32[n] (code points), and `cuts` int64[s + 1]. The
+    result has the same types; `origins` int64: for each new symbol the place in `values` of the one that it
+    comes from. Invalid UTF-8 stays.
 
     >>> text = np.frombuffer("½ a".encode(), np.uint8)
     >>> values, cuts, origins = normalized(Normalizer("NFKC"), text, np.array([0, 4]), True)

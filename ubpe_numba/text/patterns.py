@@ -6,10 +6,11 @@ import re
 
 __all__ = ["COVERING", "FOR_TIKTOKEN", "NAMED", "VERSION_OF_OTHERS", "name_of", "published_steps"]
 
-#: The named patterns, written so that `regex`, tiktoken and the engine of Hugging Face understand them alike. `gpt2`, `cl100k`
-#: and `o200k` split as the encodings of tiktoken 0.14 do, `llama3`, `qwen2`, `qwen35`, `tekken`, `deepseek` (V3) and `starcoder`
-#: as the files of these models; `digits` keeps a number whole, `digits1` cuts it into digits, `digits3` into threes from the
-#: left; `whitespace` cuts before white space, the last character of which goes to the next word.
+#: The named patterns, written so that `regex`, tiktoken and the engine of Hugging Face understand them alike.
+#: `gpt2`, `cl100k` and `o200k` split as the encodings of tiktoken 0.14 do, `llama3`, `qwen2`, `qwen35`,
+#: `tekken`, `deepseek` (V3) and `starcoder` as the files of these models; `digits` keeps a number whole,
+#: `digits1` cuts it into digits, `digits3` into threes from the left; `whitespace` cuts before white space,
+#: the last character of which goes to the next word.
 NAMED = {
     "gpt2": r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+",
     "cl100k": (
@@ -25,7 +26,9 @@ NAMED = {
         r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*"
         r"|\s*[\r\n]+|\s+(?!\S)|\s+"
     ),
-    "qwen2": (r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"),
+    "qwen2": (
+        r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+    ),
     "qwen35": (
         r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N}| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*"
         r"|\s*[\r\n]+|\s+(?!\S)|\s+"
@@ -54,11 +57,15 @@ NAMED = {
     "digits1": r"\p{N}",
     "digits3": r"\p{N}{1,3}",
 }
-#: The version of Unicode of tokenizers 0.23 and tiktoken 0.14 (tests/text/test_unicode_classes.py tries every code point).
+#: The version of Unicode of tokenizers 0.23 and tiktoken 0.14 (tests/text/test_unicode_classes.py tries every
+#: code point).
 VERSION_OF_OTHERS = "16.0.0"
 #: The patterns that match every character, so that nothing lies between matches.
-COVERING = frozenset(["gpt2", "cl100k", "o200k", "llama3", "qwen2", "qwen35", "tekken", "starcoder", "kimi", "whitespace"])
-#: What others publish for the same, where it is spelled otherwise or in steps: in `tokenizer.json`, and for tiktoken.
+COVERING = frozenset(
+    ["gpt2", "cl100k", "o200k", "llama3", "qwen2", "qwen35", "tekken", "starcoder", "kimi", "whitespace"]
+)
+#: What others publish for the same, where it is spelled otherwise or in steps: in `tokenizer.json`, and for
+#: tiktoken.
 _STEPS = {
     "starcoder": (NAMED["digits1"], NAMED["gpt2"]),
     "deepseek": (
@@ -75,9 +82,11 @@ FOR_TIKTOKEN = {
     ),
 }
 _LEAST_POSSESSIVE = (
-    r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]++[\r\n]*|\s*[\r\n]|\s+(?!\S)|\s+"
+    r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]++[\r\n]*|\s*[\r\n]"
+    r"|\s+(?!\S)|\s+"
 )
-#: Other spellings of the same patterns, as they are published: by tiktoken 0.5 and 0.14, rustbpe, Llama 3, Bailing, and in files.
+#: Other spellings of the same patterns, as they are published: by tiktoken 0.5 and 0.14, rustbpe, Llama 3,
+#: Bailing, and in files.
 _SPELLINGS = {
     **{pattern: name for name, pattern in NAMED.items()},
     **{pattern: name for name, pattern in FOR_TIKTOKEN.items()},
@@ -96,8 +105,8 @@ _NAMES_OF_STEPS = {(NAMED["digits1"], NAMED["gpt2"]): "starcoder", _STEPS["deeps
 def name_of(*steps: str, oniguruma: bool = False) -> str | None:
     r"""The name of a pattern, in any spelling that is published; of a name; None for a pattern that has none.
 
-    Several steps, each of which cuts what the ones before left in one piece, are a pattern too. `oniguruma` is for patterns of
-    Hugging Face, whose engine reads a possessive interval as two repeats.
+    Several steps, each of which cuts what the ones before left in one piece, are a pattern too. `oniguruma`
+    is for patterns of Hugging Face, whose engine reads a possessive interval as two repeats.
 
     >>> name_of(r"\p{N}\p{N}?\p{N}?"), name_of("digits3"), name_of(r"\p{N}{1,4}")
     ('digits3', 'digits3', None)

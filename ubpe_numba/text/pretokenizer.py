@@ -1,7 +1,7 @@
 """Cutting text into segments before anything is learned or encoded: by a named pattern, or by any of the user's.
 
-A pre-tokenizer only sets the places that no token may contain. Text between the matches of its pattern is kept too, as segments
-of its own, so that nothing of a text is ever lost.
+A pre-tokenizer only sets the places that no token may contain. Text between the matches of its pattern is
+kept too, as segments of its own, so that nothing of a text is ever lost.
 """
 
 from __future__ import annotations
@@ -29,15 +29,19 @@ from ubpe_numba.text.patterns import NAMED, name_of
 
 __all__ = ["Pretokenizer", "PythonPattern", "check_size", "compiled", "positions", "size_of"]
 
-_SECONDS, _PER_CHARACTER = 10.0, 1e-4  # of processor time; the second is a thousand times what patterns in use take
+# of processor time; the second is a thousand times what patterns in use take
+_SECONDS, _PER_CHARACTER = 10.0, 1e-4
 _SHORT = 500  # characters, on which n**3 ways are tried in a second
 _MOST_SIZE = 40_000  # as `size_of` counts: some tenths of a second, and 40 MB
 _HUGE = 1 << 40
 _MOST_CHOICES = 8  # optional parts or groups, one after the other
 _ENDLESS = re.compile(r"[*+]|,\}|\d{3}")
 #: A group that is repeated, references, and groups or limits that only some engines have.
-_REPEATED = re.compile(r"\)[*+{]|\\[1-9gkL]|\(\?(?![ims]*(?:-[ims]+)?[:)]|<?[=!])|\(\*|\{[^}\d,\\]*[<=]|\{[^\d,^A-Z]")
-_SIGN = re.compile(  # a comment, a class, within which there may be names such as [:alpha:], a least repeat, or a character
+_REPEATED = re.compile(
+    r"\)[*+{]|\\[1-9gkL]|\(\?(?![ims]*(?:-[ims]+)?[:)]|<?[=!])|\(\*|\{[^}\d,\\]*[<=]|\{[^\d,^A-Z]"
+)
+# a comment, a class, within which there may be names such as [:alpha:], a least repeat, or a character
+_SIGN = re.compile(
     r"\\.|\(\?#[^)]*\)?|\[\^?\]?(?:\[:\^?\w+:\]|\\.|[^\]\\])*\]?|\{(?P<least>\d+)(?:,\d*)?\}|.", re.DOTALL
 )
 #: A letter that each version of Unicode added.
@@ -50,12 +54,12 @@ class Pretokenizer:
     Parameters
     ----------
     pattern
-        The name of a pattern (`gpt2`, `cl100k`, `o200k`, `llama3`, `qwen2`, `qwen35`, `tekken`, `deepseek`, `starcoder`,
-        `kimi`, `whitespace`, `digits`, `digits1`, `digits3`), or a regular expression as tiktoken reads it, such as ``\p{L}+``. A
-        str of letters, digits, ``-`` and ``_`` only is a name.
+        The name of a pattern (`gpt2`, `cl100k`, `o200k`, `llama3`, `qwen2`, `qwen35`, `tekken`, `deepseek`,
+        `starcoder`, `kimi`, `whitespace`, `digits`, `digits1`, `digits3`), or a regular expression as
+        tiktoken reads it, such as ``\p{L}+``. A str of letters, digits, ``-`` and ``_`` only is a name.
     unicode
-        The version of Unicode that decides what is a letter, where not the newest that is known: "17.0.0" or "16.0.0", that of
-        tiktoken and Hugging Face today.
+        The version of Unicode that decides what is a letter, where not the newest that is known: "17.0.0" or
+        "16.0.0", that of tiktoken and Hugging Face today.
 
     Attributes
     ----------
@@ -73,10 +77,11 @@ class Pretokenizer:
 
     Notes
     -----
-    A pattern is run by the package `regex` and means what it means in tiktoken: ``$`` is the end of the text, ``[a-z&&[^aeiou]]``
-    a class within a class. What that package reads in another way, such as ``(?x)`` or ``[[:alpha:]]``, and what may match
-    nothing, is a ValueError. A pattern without a name, such as ``(a+)+b``, may take 10 s and 0.1 ms a character of processor time
-    for each document; then that is a ValueError, too. Two pre-tokenizers are equal if their patterns and versions are.
+    A pattern is run by the package `regex` and means what it means in tiktoken: ``$`` is the end of the text,
+    ``[a-z&&[^aeiou]]`` a class within a class. What that package reads in another way, such as ``(?x)`` or
+    ``[[:alpha:]]``, and what may match nothing, is a ValueError. A pattern without a name, such as
+    ``(a+)+b``, may take 10 s and 0.1 ms a character of processor time for each document; then that is a
+    ValueError, too. Two pre-tokenizers are equal if their patterns and versions are.
 
     Examples
     --------
@@ -96,16 +101,22 @@ class Pretokenizer:
 
     def __init__(self, pattern: str, unicode: str | None = None) -> None:
         if not isinstance(pattern, str):
-            raise TypeError(f"pretokenizer: expected a name, a regular expression or None, got {quoted(pattern)}")
+            raise TypeError(
+                f"pretokenizer: expected a name, a regular expression or None, got {quoted(pattern)}"
+            )
         if pattern not in NAMED and (not pattern or pattern.replace("-", "").replace("_", "").isalnum()):
-            raise ValueError(f"pretokenizer: there is no {quoted(pattern)}; expected {', '.join(NAMED)} or a pattern")
+            raise ValueError(
+                f"pretokenizer: there is no {quoted(pattern)}; expected {', '.join(NAMED)} or a pattern"
+            )
         self._marks = MarkCuts.of(pattern)
         self.name = name_of(pattern) if self._marks is None else None
         self.pattern = pattern if self.name is None else NAMED[self.name]
         self._older = None
         if unicode is not None:
             data = import_module("ubpe_numba.text.unicode_data")
-            if not isinstance(unicode, str) or (unicode != data.UNICODE_VERSION and unicode not in data.OLDER):
+            if not isinstance(unicode, str) or (
+                unicode != data.UNICODE_VERSION and unicode not in data.OLDER
+            ):
                 known = ", ".join([data.UNICODE_VERSION, *data.OLDER])
                 raise ValueError(f"unicode: expected one of {known}, got {quoted(unicode)}")
             self._older = None if unicode == data.UNICODE_VERSION else unicode
@@ -135,7 +146,9 @@ class Pretokenizer:
         if self.kernel is not None:
             return str(import_module("ubpe_numba.text.unicode_data").UNICODE_VERSION)
         engine = require("regex", "a pretokenizer", "text")
-        return next((version for version, point in _NEWEST if engine.match(r"\p{L}", chr(point))), "13.0 or earlier")
+        return next(
+            (version for version, point in _NEWEST if engine.match(r"\p{L}", chr(point))), "13.0 or earlier"
+        )
 
     def split(self, values: np.ndarray, offsets: np.ndarray) -> np.ndarray:
         """Cut documents into segments, each document by itself.
@@ -143,26 +156,30 @@ class Pretokenizer:
         Parameters
         ----------
         values : uint8[n] or uint32[n]
-            UTF-8, where an ill-formed byte is a character of its own that is no letter, digit or white space; or code points.
+            UTF-8, where an ill-formed byte is a character of its own that is no letter, digit or white space;
+            or code points.
         offsets : int64[d + 1]
             Where documents begin and end.
 
         Returns
         -------
         int64[s + 1]
-            Where segments begin and end, strictly rising from `offsets[0]` to `offsets[-1]`, the beginnings of documents among
-            them. An empty document does not have segments.
+            Where segments begin and end, strictly rising from `offsets[0]` to `offsets[-1]`, the beginnings
+            of documents among them. An empty document does not have segments.
         """
         if self.kernel is not None:
             if values.dtype == np.uint8:
                 return scan(values, offsets, self.kernel)
-            data = np.frombuffer(text_of(values).encode("utf-8", "surrogatepass"), np.uint8)  # kernels read UTF-8
+            # kernels read UTF-8
+            data = np.frombuffer(text_of(values).encode("utf-8", "surrogatepass"), np.uint8)
             starts = np.append(np.flatnonzero(data & 0xC0 != 0x80), data.size)  # of every character
             return np.searchsorted(starts, scan(data, starts[offsets], self.kernel))
         if self._marks is not None:
             return self._marks.split(values, offsets)
-        self._compiled = self._compiled or compiled(self.pattern, "pretokenizer")  # two threads may both make it, the same
-        places, known = list[int](), dict[bytes, list[int]]()  # after other steps pieces are words, which recur
+        # two threads may both make it, the same
+        self._compiled = self._compiled or compiled(self.pattern, "pretokenizer")
+        # after other steps pieces are words, which recur
+        places, known = list[int](), dict[bytes, list[int]]()
         for begin, end in pairwise(offsets.tolist()):
             part = values[begin:end]
             if (ends := known.get(key := part.tobytes())) is None:
@@ -228,7 +245,9 @@ class Pretokenizer:
 
 def text_in(values: np.ndarray) -> str:
     """Text of an array, uint8 (UTF-8, ill-formed bytes as surrogates) or uint32 (code points)."""
-    return values.tobytes().decode("utf-8", "surrogateescape") if values.dtype == np.uint8 else text_of(values)
+    return (
+        values.tobytes().decode("utf-8", "surrogateescape") if values.dtype == np.uint8 else text_of(values)
+    )
 
 
 def positions(text: str) -> np.ndarray:
@@ -254,7 +273,9 @@ def compiled(pattern: str, name: str) -> Any:
     try:
         return engine.compile(read)
     except (engine.error, RecursionError, OverflowError, MemoryError) as error:
-        raise ValueError(f"{name}: {quoted(pattern)} is not a regular expression: {shortened(error)}") from error
+        raise ValueError(
+            f"{name}: {quoted(pattern)} is not a regular expression: {shortened(error)}"
+        ) from error
 
 
 @functools.lru_cache(256)
@@ -280,7 +301,9 @@ def check_size(pattern: str, name: str) -> None:
 
 
 def size_of(pattern: str) -> int:
-    r"""The characters of a regular expression with all repeats written out, as engines do, plus its length. O(length).
+    r"""The characters of a regular expression with all repeats written out, as engines do, plus its length.
+
+    O(length).
 
     With sets in sets or free spacing (the flags V1 and x), all repeats count as nested.
 
@@ -312,7 +335,8 @@ def size_of(pattern: str) -> int:
 
 
 _LONGEST = 10_000  # characters of a pattern
-_WIDE = re.compile(r"-(?:\\[xuUN]|[^\x00-\x7f])")  # a range that ends beyond ASCII: without case 12 ms to compile
+# a range that ends beyond ASCII: without case 12 ms to compile
+_WIDE = re.compile(r"-(?:\\[xuUN]|[^\x00-\x7f])")
 _MOST_WIDE = 6
 _NO_CASE = re.compile(r"\(\?[a-zA-Z]*i")
 
@@ -320,10 +344,11 @@ _NO_CASE = re.compile(r"\(\?[a-zA-Z]*i")
 class PythonPattern(Pretokenizer):
     r"""A pre-tokenizer by a regular expression of `re`, whose matches are the segments, and make up the whole text.
 
-    The package ubpe leaves out text between matches, so that decoding cannot bring it back. Here such a text is a ValueError that
-    shows the place; all others are cut as by that package. A group around the whole pattern is taken away; another is a
-    ValueError, since ubpe would take it instead of the match. RuntimeWarning for a pattern that may take exponential time, such
-    as ``(?:a+)+b``: `re` has no limit of time, unlike `Pretokenizer`.
+    The package ubpe leaves out text between matches, so that decoding cannot bring it back. Here such a text
+    is a ValueError that shows the place; all others are cut as by that package. A group around the whole
+    pattern is taken away; another is a ValueError, since ubpe would take it instead of the match.
+    RuntimeWarning for a pattern that may take exponential time, such as ``(?:a+)+b``: `re` has no limit of
+    time, unlike `Pretokenizer`.
 
     >>> words = PythonPattern(r"\w+|\s+")
     >>> words.split(np.frombuffer(b"ab  c", np.uint8), np.array([0, 5])).tolist()
@@ -341,9 +366,13 @@ class PythonPattern(Pretokenizer):
             raise TypeError(f"pretokenizer: expected a regular expression, got {quoted(pattern)}")
         self.name, self.pattern, self.kernel, self._older, self._marks = None, pattern, None, None, None
         if len(pattern) > _LONGEST:
-            raise ValueError(f"pretokenizer: expected a pattern of at most {_LONGEST} characters, got {len(pattern)}")
+            raise ValueError(
+                f"pretokenizer: expected a pattern of at most {_LONGEST} characters, got {len(pattern)}"
+            )
         if _NO_CASE.search(pattern) and len(_WIDE.findall(pattern)) > _MOST_WIDE:
-            raise ValueError(f"pretokenizer: expected at most {_MOST_WIDE} ranges beyond ASCII without regard to case")
+            raise ValueError(
+                f"pretokenizer: expected at most {_MOST_WIDE} ranges beyond ASCII without regard to case"
+            )
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", FutureWarning)  # a possible nested set
@@ -351,10 +380,14 @@ class PythonPattern(Pretokenizer):
                 if made.groups == 1 and pattern[0] == "(" and pattern[-1] == ")":
                     made = re.compile(pattern[1:-1])
         except (re.error, RecursionError, OverflowError) as error:
-            told = f"pretokenizer: {quoted(pattern, 200)} is not a regular expression of re: {shortened(error)}"
+            told = (
+                f"pretokenizer: {quoted(pattern, 200)} is not a regular expression of re: {shortened(error)}"
+            )
             raise ValueError(told) from error
         if made.groups:
-            raise ValueError(f"pretokenizer: {quoted(pattern, 200)} has groups: ubpe takes what they match, and not the whole")
+            raise ValueError(
+                f"pretokenizer: {quoted(pattern, 200)} has groups: ubpe takes what they match, and not the whole"
+            )
         self._compiled = made
         if may_take_long(pattern):
             warn(

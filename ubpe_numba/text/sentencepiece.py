@@ -1,13 +1,13 @@
 """sentencepiece's way to change a text before it is encoded, by kernels: its map of characters, white space, placeholders.
 
-A map is the blob `precompiled_charsmap` of a model: the size of a double-array trie in bytes, the trie (drawn in
-kernels/sentencepiece.py), and the texts that replace what it finds, each followed by a zero. It is data from elsewhere:
-searches are bounded, and a map whose replacements could blow up a text is refused.
+A map is the blob `precompiled_charsmap` of a model: the size of a double-array trie in bytes, the trie (drawn
+in kernels/sentencepiece.py), and the texts that replace what it finds, each followed by a zero. It is data
+from elsewhere: searches are bounded, and a map whose replacements could blow up a text is refused.
 
-Models of sentencepiece, and those that come from them, encode a character that they do not know as the bytes of its UTF-8, or as
-one unknown token; and there are words that are one symbol from the start. Characters of private use are placeholders for these
-(drawn in kernels/sentencepiece.py), so that such a text is cut, encoded and decoded like any other, and made text again at the
-end.
+Models of sentencepiece, and those that come from them, encode a character that they do not know as the bytes
+of its UTF-8, or as one unknown token; and there are words that are one symbol from the start. Characters of
+private use are placeholders for these (drawn in kernels/sentencepiece.py), so that such a text is cut,
+encoded and decoded like any other, and made text again at the end.
 """
 
 from __future__ import annotations
@@ -23,7 +23,17 @@ from ubpe_numba.runtime.tables.trie import EDGE, trie_of
 from ubpe_numba.text.kernels import sentencepiece as kernels
 from ubpe_numba.text.kernels.sentencepiece import BYTES, MOST_WORDS, UNKNOWN, WORDS
 
-__all__ = ["BYTES", "BYTE_NAMES", "MOST_WORDS", "UNKNOWN", "WORDS", "SentencePieceText", "StandIns", "byte_name", "needed_of"]
+__all__ = [
+    "BYTES",
+    "BYTE_NAMES",
+    "MOST_WORDS",
+    "UNKNOWN",
+    "WORDS",
+    "SentencePieceText",
+    "StandIns",
+    "byte_name",
+    "needed_of",
+]
 
 _LONGEST = 64  # characters of a replacement; the longest of Unicode's normal forms has 18
 _INSIDE = 0x110000  # beyond all characters: ends a word of one
@@ -70,8 +80,8 @@ class SentencePieceText(ByKernel):
     """The text that sentencepiece encodes: mapped by `charsmap`, the blob of a map (empty for none), but for the user's `words`.
 
     `add_dummy_prefix` puts a space before the text, with `treat_whitespace_as_suffix` after it instead;
-    `remove_extra_whitespaces` removes spaces at the ends and all but one of several; `escape_whitespaces` makes them U+2581.
-    ValueError for a map that is not valid.
+    `remove_extra_whitespaces` removes spaces at the ends and all but one of several; `escape_whitespaces`
+    makes them U+2581. ValueError for a map that is not valid.
 
     >>> step = SentencePieceText(b"", add_dummy_prefix=True, remove_extra_whitespaces=True, escape_whitespaces=True)
     >>> step(" a  b ")
@@ -95,24 +105,31 @@ class SentencePieceText(ByKernel):
             | (kernels.REMOVE if remove_extra_whitespaces else 0)
             | (kernels.ESCAPE if escape_whitespaces else 0)
         )
-        self._kernel, self._tables = kernels.normalize, (*read_charsmap(charsmap), _words_trie(words), _INSIDE, flags)
+        self._kernel, self._tables = (
+            kernels.normalize,
+            (*read_charsmap(charsmap), _words_trie(words), _INSIDE, flags),
+        )
 
     def restore(self, text: str, errors: str = "replace") -> str:
         """Text as sentencepiece decodes it: marks are spaces again, and the one before the text is gone; `errors` is ignored.
 
-        sentencepiece takes one mark from each piece before the text; here are no pieces, and all marks are taken. That differs
-        for pieces that begin with several marks ("▁▁", which it shows as " "), and for words of the user, whose mark is kept.
+        sentencepiece takes one mark from each piece before the text; here are no pieces, and all marks are
+        taken. That differs for pieces that begin with several marks ("▁▁", which it shows as " "), and for
+        words of the user, whose mark is kept.
         """
-        text = text.lstrip("\u2581") if self._remove else text.removeprefix("\u2581") if self._prefix else text
+        text = (
+            text.lstrip("\u2581") if self._remove else text.removeprefix("\u2581") if self._prefix else text
+        )
         return text.replace("\u2581", " ")
 
 
 class StandIns(ByKernel):
     """Text with placeholders for all that a model has instead of the characters of its `alphabet`.
 
-    `words` are one symbol from the start: the longest at a place, from left to right. A character that is not known becomes the
-    bytes of its UTF-8 (`by_bytes`), or one unknown symbol, several in a row one if `fused`; `unknown` is its text when restored.
-    ValueError for a character of the alphabet that is needed as a placeholder (`needed_of`), or too many words.
+    `words` are one symbol from the start: the longest at a place, from left to right. A character that is not
+    known becomes the bytes of its UTF-8 (`by_bytes`), or one unknown symbol, several in a row one if `fused`;
+    `unknown` is its text when restored. ValueError for a character of the alphabet that is needed as a
+    placeholder (`needed_of`), or too many words.
 
     >>> step = StandIns("ax", ["[x]"], by_bytes=True)
     >>> [hex(ord(c)) for c in step("axé[x]")[0]]
@@ -122,7 +139,13 @@ class StandIns(ByKernel):
     """
 
     def __init__(
-        self, alphabet: str, words: Sequence[str] = (), *, by_bytes: bool = False, fused: bool = False, unknown: str = "\ufffd"
+        self,
+        alphabet: str,
+        words: Sequence[str] = (),
+        *,
+        by_bytes: bool = False,
+        fused: bool = False,
+        unknown: str = "\ufffd",
     ) -> None:
         if len(words) > MOST_WORDS:
             raise ValueError(f"words: expected at most {MOST_WORDS}, got {len(words)}")
@@ -139,7 +162,10 @@ class StandIns(ByKernel):
         self._found = re.compile(f"{several}[{named}{chr(UNKNOWN)}]")
 
     def restore(self, text: str, errors: str = "replace") -> str:
-        """Text as it was before; in words U+2581 is a space again. `errors` as for `bytes.decode`, of bytes that are no UTF-8."""
+        """Text as it was before; in words U+2581 is a space again.
+
+        `errors` as for `bytes.decode`, of bytes that are no UTF-8.
+        """
 
         def shown(found: re.Match[str]) -> str:
             first = ord(found[0][0])
@@ -168,8 +194,8 @@ def needed_of(points: np.ndarray, n_words: int, by_bytes: bool) -> int:
 def read_charsmap(blob: bytes) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """A map of characters as the kernels take it; an empty one maps nothing. ValueError if it is not valid.
 
-    Returns the units of the trie, int64; the character of the replacements that begins at a byte, int32, -1 where none does;
-    the replacements, uint32 code points, each text followed by a 0.
+    Returns the units of the trie, int64; the character of the replacements that begins at a byte, int32, -1
+    where none does; the replacements, uint32 code points, each text followed by a 0.
     """
     if not blob:
         return np.zeros(0, np.int64), np.zeros(0, np.int32), np.zeros(1, np.uint32)

@@ -1,16 +1,17 @@
 """Cutting text by several steps, one after the other, each of which cuts the pieces that the one before left.
 
-A step is plain data, an object as Hugging Face writes it under `pre_tokenizer`. Most steps only cut; some leave characters out,
-some put in others (`Metaspace`, a space before the text). So a text becomes pieces, and each character of a piece knows the index
-of the one that it comes from::
+A step is plain data, an object as Hugging Face writes it under `pre_tokenizer`. Most steps only cut; some
+leave characters out, some put in others (`Metaspace`, a space before the text). So a text becomes pieces, and
+each character of a piece knows the index of the one that it comes from::
 
     text                                                 "I am 27"
     WhitespaceSplit                                      I | am | 27
     Digits(individual_digits=True)                       I | am | 2 | 7
     comes from                                           0 | 2,3 | 5 | 6
 
-Where steps only cut, by published patterns or by patterns that `regex` reads as Oniguruma does, pieces are places in an array
-(`Splitter.split`), and published patterns are cut by kernels; else the package tokenizers cuts text by text (steps.py).
+Where steps only cut, by published patterns or by patterns that `regex` reads as Oniguruma does, pieces are
+places in an array (`Splitter.split`), and published patterns are cut by kernels; else the package tokenizers
+cuts text by text (steps.py).
 """
 
 from __future__ import annotations
@@ -28,7 +29,16 @@ from ubpe_numba.text.characters import bytes_of, names_of
 from ubpe_numba.text.dialect import portable
 from ubpe_numba.text.patterns import COVERING, NAMED, VERSION_OF_OTHERS, name_of
 from ubpe_numba.text.pretokenizer import Pretokenizer, positions, size_of, text_in
-from ubpe_numba.text.steps import PRE_TOKENIZERS, Engine, Piece, Steps, checked, flat_steps, places_of, symbols_of
+from ubpe_numba.text.steps import (
+    PRE_TOKENIZERS,
+    Engine,
+    Piece,
+    Steps,
+    checked,
+    flat_steps,
+    places_of,
+    symbols_of,
+)
 from ubpe_numba.text.unicode_data import UNICODE_VERSION
 
 __all__ = ["Splitter", "split_text"]
@@ -52,30 +62,32 @@ class Splitter(Steps):
     Parameters
     ----------
     steps
-        One step or a list of steps; each cuts the pieces that the one before left. A step is an object as in a `tokenizer.json`
-        of Hugging Face, with the field ``"type"`` and those of its type; fields that have a default may be left out. A `str` is a
-        step without fields.
+        One step or a list of steps; each cuts the pieces that the one before left. A step is an object as in
+        a `tokenizer.json` of Hugging Face, with the field ``"type"`` and those of its type; fields that have
+        a default may be left out. A `str` is a step without fields.
 
         ``"Split"``
-            At the matches of ``pattern``, ``{"String": ...}`` or ``{"Regex": ...}``, which are ``"Removed"``, ``"Isolated"``,
-            ``"MergedWithPrevious"``, ``"MergedWithNext"`` or ``"Contiguous"`` (``behavior``); with ``invert`` what is between
-            matches takes their place.
+            At the matches of ``pattern``, ``{"String": ...}`` or ``{"Regex": ...}``, which are ``"Removed"``,
+            ``"Isolated"``, ``"MergedWithPrevious"``, ``"MergedWithNext"`` or ``"Contiguous"`` (``behavior``);
+            with ``invert`` what is between matches takes their place.
         ``"Whitespace"``, ``"WhitespaceSplit"``, ``"BertPreTokenizer"``
-            Words and runs of other signs; what white space separates; the same, and every punctuation sign by itself. White space
-            is left out.
+            Words and runs of other signs; what white space separates; the same, and every punctuation sign by
+            itself. White space is left out.
         ``"Punctuation"``, ``"Digits"``
             Punctuation signs, with a ``behavior``; runs of digits, or with ``individual_digits`` each.
         ``"CharDelimiterSplit"``, ``"FixedLength"``
             At the character ``delimiter``, which is left out; every ``length`` characters.
         ``"ByteLevel"``
-            By GPT-2's pattern unless ``use_regex`` is False, then bytes as characters, by its table. A space is put before a text
-            that has none there, unless ``add_prefix_space`` is False.
+            By GPT-2's pattern unless ``use_regex`` is False, then bytes as characters, by its table. A space
+            is put before a text that has none there, unless ``add_prefix_space`` is False.
         ``"Metaspace"``
-            Spaces become ``replacement``, which is put before the text, too (``prepend_scheme``), and words begin with it.
+            Spaces become ``replacement``, which is put before the text, too (``prepend_scheme``), and words
+            begin with it.
         ``"Sequence"``
             A list of ``pretokenizers``.
         ``"Marks"``
-            A character between those of a piece (``inside``), or after it (``end``); no `tokenizer.json` has it.
+            A character between those of a piece (``inside``), or after it (``end``); no `tokenizer.json` has
+            it.
 
     Attributes
     ----------
@@ -87,12 +99,13 @@ class Splitter(Steps):
     Raises
     ------
     ImportError
-        Without the package tokenizers (``pip install "ubpe-numba[hf]"``), or `regex` for patterns that it can run.
+        Without the package tokenizers (``pip install "ubpe-numba[hf]"``), or `regex` for patterns that it can
+        run.
 
     Notes
     -----
-    Immutable; equal if the steps are. Published patterns, and those that `regex` reads as the engine of Hugging Face does, are
-    cut here where all is kept; other steps by the package tokenizers.
+    Immutable; equal if the steps are. Published patterns, and those that `regex` reads as the engine of
+    Hugging Face does, are cut here where all is kept; other steps by the package tokenizers.
 
     Examples
     --------
@@ -106,7 +119,8 @@ class Splitter(Steps):
     """
 
     __slots__ = ("_stages", "bytewise", "cutters")
-    cutters: tuple[Pretokenizer, ...] | None  # patterns that cut alike one after the other, where steps only cut and keep all
+    # patterns that cut alike one after the other, where steps only cut and keep all
+    cutters: tuple[Pretokenizer, ...] | None
     bytewise: bool  # whether there is a ByteLevel step
     name = kernel = None  # of a pattern: there is none
     unicode = ""
@@ -123,7 +137,8 @@ class Splitter(Steps):
         if kinds.count("Marks") > 1:  # each doubles the text
             raise ValueError("pre_tokenizer: Marks: expected at most one such step; leave out the others")
         self.bytewise = "ByteLevel" in kinds
-        n_text = kinds.index("ByteLevel") + 1 if self.bytewise else len(kinds)  # later steps see names of bytes
+        # later steps see names of bytes
+        n_text = kinds.index("ByteLevel") + 1 if self.bytewise else len(kinds)
         if {"ByteLevel", "Metaspace"} & {*kinds[n_text:]}:
             raise ValueError("pre_tokenizer: after a ByteLevel step there can only be steps that cut")
         cutters = [_cutters(step, None) for step in self.steps]
@@ -153,7 +168,10 @@ class Splitter(Steps):
         return any(step.get("prepend_scheme") == "first" for step in self.steps)
 
     def split(self, values: np.ndarray, offsets: np.ndarray) -> np.ndarray:
-        """Cut documents into segments where steps only cut: `cutters` is not None. Arguments as for `Pretokenizer.split`."""
+        """Cut documents into segments where steps only cut: `cutters` is not None.
+
+        Arguments as for `Pretokenizer.split`.
+        """
         assert self.cutters is not None
         for cutter in self.cutters:
             offsets = cutter.split(values, offsets)
@@ -179,7 +197,9 @@ class Splitter(Steps):
         text, at_start
             As for `pieces`.
         """
-        return [(piece, origins or []) for piece, origins in self._pieces(text, list(range(len(text))), at_start)]
+        return [
+            (piece, origins or []) for piece, origins in self._pieces(text, list(range(len(text))), at_start)
+        ]
 
     def _pieces(self, text: str, origins: list[int] | None, at_start: bool) -> list[Piece]:
         pieces: list[Piece] = [(text, origins)] if text else []
@@ -188,7 +208,9 @@ class Splitter(Steps):
         return pieces
 
 
-def _cutters(step: dict[str, Any], version: str | None = VERSION_OF_OTHERS) -> tuple[Pretokenizer, ...] | None:
+def _cutters(
+    step: dict[str, Any], version: str | None = VERSION_OF_OTHERS
+) -> tuple[Pretokenizer, ...] | None:
     """Patterns that cut as a step does, where that keeps all of a text and is known here; None for others.
 
     `version` is the one of Unicode for the pattern of ByteLevel.
@@ -230,12 +252,16 @@ def _stages(steps: Iterable[dict[str, Any]]) -> list[Stage]:
             continue
         if step is not None and step["type"] == "ByteLevel":
             if step["add_prefix_space"]:
-                waiting.append({"type": "Metaspace", "replacement": " ", "prepend_scheme": "always", "split": False})
+                waiting.append(
+                    {"type": "Metaspace", "replacement": " ", "prepend_scheme": "always", "split": False}
+                )
             waiting.append(step | {"add_prefix_space": False})
         stages += _cut_by(waiting)
         waiting = []
         if step is not None:
-            stages.append(_named if step["type"] == "ByteLevel" else partial(_marked, step["inside"], step["end"]))
+            stages.append(
+                _named if step["type"] == "ByteLevel" else partial(_marked, step["inside"], step["end"])
+            )
     return stages
 
 
@@ -246,22 +272,31 @@ def _cut_by(steps: list[dict[str, Any]]) -> list[Stage]:
         known = list(chain.from_iterable(part for part in cutters if part is not None))
         return [partial(_by_patterns, known)] if known else []
     gpt2 = {"type": "Split", "pattern": {"Regex": NAMED["gpt2"]}, "behavior": "Isolated", "invert": False}
-    plain = [gpt2 if step["type"] == "ByteLevel" else step for step in steps if step.get("use_regex") is not False]
+    plain = [
+        gpt2 if step["type"] == "ByteLevel" else step for step in steps if step.get("use_regex") is not False
+    ]
     first = others = Engine("pre_tokenizer", plain)
     if any(step.get("prepend_scheme") == "first" for step in plain):
-        never = [step | {"prepend_scheme": "never"} if step.get("prepend_scheme") == "first" else step for step in plain]
+        never = [
+            step | {"prepend_scheme": "never"} if step.get("prepend_scheme") == "first" else step
+            for step in plain
+        ]
         others = Engine("pre_tokenizer", never)
     return [partial(_by_engine, first, others)]
 
 
-def _by_patterns(cutters: list[Pretokenizer], text: str, origins: list[int] | None, at_start: bool) -> Iterable[Piece]:
+def _by_patterns(
+    cutters: list[Pretokenizer], text: str, origins: list[int] | None, at_start: bool
+) -> Iterable[Piece]:
     cuts = np.array([0, len(text)])
     for cutter in cutters:
         cuts = cutter.split(code_points(text), cuts)
     return [(text[a:b], None if origins is None else origins[a:b]) for a, b in pairwise(cuts.tolist())]
 
 
-def _by_engine(first: Engine, others: Engine, text: str, origins: list[int] | None, at_start: bool) -> Iterable[Piece]:
+def _by_engine(
+    first: Engine, others: Engine, text: str, origins: list[int] | None, at_start: bool
+) -> Iterable[Piece]:
     found = (first if at_start else others).pieces(text, origins is not None)
     return found if origins is None else [(piece, [origins[i] for i in came or ()]) for piece, came in found]
 
@@ -269,7 +304,9 @@ def _by_engine(first: Engine, others: Engine, text: str, origins: list[int] | No
 def _named(text: str, origins: list[int] | None, at_start: bool) -> Iterable[Piece]:
     """A piece with its bytes as characters that name them."""
     if origins is not None:
-        origins = [i for i, char in zip(origins, text, strict=True) for _ in char.encode("utf-8", "surrogateescape")]
+        origins = [
+            i for i, char in zip(origins, text, strict=True) for _ in char.encode("utf-8", "surrogateescape")
+        ]
     return [(names_of(text.encode("utf-8", "surrogateescape")), origins)]
 
 
@@ -286,7 +323,8 @@ def split_text(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray | None]:
     r"""Every stretch cut by itself: values, cuts, segments, and, if they are traced, origins. O(symbols).
 
-    `at_start` bool[s] says which stretches begin a document; others and results as for `normalizer.normalized`.
+    `at_start` bool[s] says which stretches begin a document; others and results as for
+    `normalizer.normalized`.
 
     >>> text = np.frombuffer(b"I am 27", np.uint8)
     >>> values, _, segments, origins = split_text(Splitter("WhitespaceSplit"), text, np.array([0, 7]), np.array([True]), True)

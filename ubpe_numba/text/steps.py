@@ -1,11 +1,12 @@
 """Steps of normalizers and pre-tokenizers as plain data, and the package tokenizers that runs them on one text at a time.
 
-A step is an object as in a `tokenizer.json`: a `type`, and the fields of that type. The package tokenizers holds no surrogates:
-those of a text, among them the ill-formed bytes of UTF-8, become characters that are not assigned, and are put back afterwards::
+A step is an object as in a `tokenizer.json`: a `type`, and the fields of that type. The package tokenizers
+holds no surrogates: those of a text, among them the ill-formed bytes of UTF-8, become characters that are not
+assigned, and are put back afterwards::
 
-    text       "a" U+DCFF " b"        a, the byte 0xFF, a space, b
-    as held    "a" U+404FF " b"       2,048 code points from U+40000 on, or further on if the text has one of these
-    pieces     "a" U+DCFF | "b"       by white space
+    text       "a" U+DCFF " b"        a, the byte 0xFF, a space, b as held    "a" U+404FF " b"       2,048
+    code points from U+40000 on, or further on if the text has one of these pieces     "a" U+DCFF | "b"
+    by white space
 """
 
 from __future__ import annotations
@@ -32,7 +33,8 @@ __all__ = ["NORMALIZERS", "PRE_TOKENIZERS", "Engine", "Piece", "Steps", "decoder
 #: A piece of text, and the index that each of its characters comes from; None where that is not needed.
 Piece = tuple[str, "list[int] | None"]
 
-NORMALIZERS: dict[str, dict[str, Any]] = {  # the fields of each type and their defaults; ... for those that must be given
+# the fields of each type and their defaults; ... for those that must be given
+NORMALIZERS: dict[str, dict[str, Any]] = {
     "NFC": {}, "NFD": {}, "NFKC": {}, "NFKD": {}, "Lowercase": {}, "StripAccents": {}, "Nmt": {}, "ByteLevel": {},
     "Replace": {"pattern": ..., "content": ...}, "Prepend": {"prepend": ...}, "Strip": {"strip_left": True, "strip_right": True},
     "BertNormalizer": {"clean_text": True, "handle_chinese_chars": True, "strip_accents": None, "lowercase": True},
@@ -79,7 +81,8 @@ def places_of(text: str, like: np.ndarray) -> np.ndarray:
 def flat_steps(steps: Any, name: str, most: int, depth: int = 0) -> list[dict[str, Any]]:
     """The steps of an object, of a list, and of sequences in them, one after the other.
 
-    `name` is "normalizer" or "pre_tokenizer". TypeError for what is no step, ValueError for more than `most` or too deep ones.
+    `name` is "normalizer" or "pre_tokenizer". TypeError for what is no step, ValueError for more than `most`
+    or too deep ones.
 
     >>> flat_steps(["NFC", {"type": "Sequence", "normalizers": ["NFD"]}], "normalizer", 2)
     [{'type': 'NFC'}, {'type': 'NFD'}]
@@ -109,7 +112,9 @@ def checked(step: Mapping[str, Any], fields: Mapping[str, Mapping[str, Any]], na
     kind = step.get("type")
     known = fields.get(kind) if isinstance(kind, str) else None
     if known is None:
-        raise ValueError(f"{name}: {quoted(kind)} is not supported; there are {', '.join(fields)} and Sequence")
+        raise ValueError(
+            f"{name}: {quoted(kind)} is not supported; there are {', '.join(fields)} and Sequence"
+        )
     if odd := next((field for field in step if field != "type" and field not in known), None):
         raise ValueError(f"{name}: {kind}: unexpected field {quoted(odd)}")
     if lost := next((field for field, value in known.items() if value is ... and field not in step), None):
@@ -125,7 +130,9 @@ def checked(step: Mapping[str, Any], fields: Mapping[str, Mapping[str, Any]], na
     if isinstance(pattern := made.get("pattern"), Mapping):
         (text,) = pattern.values()
         if len(text) > _LONGEST:
-            raise ValueError(f"{name}: {kind}: expected a pattern of at most {_LONGEST} characters, got {len(text)}")
+            raise ValueError(
+                f"{name}: {kind}: expected a pattern of at most {_LONGEST} characters, got {len(text)}"
+            )
         if not text:
             raise ValueError(f"{name}: {kind}: the pattern is empty")
     return made
@@ -136,7 +143,11 @@ def _expected(field: str, value: Any, default: Any) -> str:
     is_text = isinstance(value, str)
     if field == "pattern":
         fits = isinstance(value, Mapping) and len(value) == 1 and next(iter(value)) in ("String", "Regex")
-        return "" if fits and isinstance(next(iter(value.values())), str) else "a pattern, an object of a String or a Regex"
+        return (
+            ""
+            if fits and isinstance(next(iter(value.values())), str)
+            else "a pattern, an object of a String or a Regex"
+        )
     if isinstance(default, bool) or field == "strip_accents":
         return "" if type(value) is bool or (value is None and default is None) else "true or false"
     if field in ("replacement", "delimiter"):
@@ -149,7 +160,13 @@ def _expected(field: str, value: Any, default: Any) -> str:
         return "" if type(value) is int and value > 0 else "a positive integer"
     if field == "words":
         return "" if isinstance(value, list) and all(isinstance(word, str) for word in value) else "text"
-    return "" if is_text and (value or field != "prepend") else "a text" if field in ("content", "prepend") else "text"
+    return (
+        ""
+        if is_text and (value or field != "prepend")
+        else "a text"
+        if field in ("content", "prepend")
+        else "text"
+    )
 
 
 class Steps:
@@ -231,7 +248,8 @@ def decoder_of(decoder: str) -> Callable[[list[str]], str]:
 class Engine:
     """Steps of one kind, "normalizer" or "pre_tokenizer", run by the package tokenizers.
 
-    ImportError without the package, ValueError for steps that it refuses, and for a text on which a pattern does not end.
+    ImportError without the package, ValueError for steps that it refuses, and for a text on which a pattern
+    does not end.
     """
 
     def __init__(self, name: str, steps: list[dict[str, Any]]) -> None:
@@ -270,7 +288,9 @@ class Engine:
                 raise
             shown = f"{quoted(text, 20)}, {len(text)} characters"
             told = f"{self._name}: {', '.join(map(repr, self._patterns))} takes too long on {shown}"
-            raise ValueError(f"{told:.400}: what repeats in it matches in many ways: {shortened(error)}") from error
+            raise ValueError(
+                f"{told:.400}: what repeats in it matches in many ways: {shortened(error)}"
+            ) from error
         spans = pairwise(accumulate(map(len, found), initial=0))
         return [(piece, origins[begin:end]) for piece, (begin, end) in zip(found, spans, strict=True)]
 

@@ -1,11 +1,11 @@
 r"""The class of every code point, as the package `regex` sees it: what `\p{L}`, `\p{N}`, `\s` ... mean to the kernels.
 
-The classes are committed (`unicode_data.py`, written by `tools/unicode_tables.py`), so that text is cut alike everywhere: which
-version of Unicode `unicodedata` and `regex` know depends on their release. Models of other libraries are cut by their versions:
-an older version is its difference from the newest.
+The classes are committed (`unicode_data.py`, written by `tools/unicode_tables.py`), so that text is cut alike
+everywhere: which version of Unicode `unicodedata` and `regex` know depends on their release. Models of other
+libraries are cut by their versions: an older version is its difference from the newest.
 
-They are stored as runs of code points with equal flags: the flags of all runs, then the lowest bytes of their lengths, the middle
-and the highest ones, compressed. The runs of U+0000..U+0020 of the newest version are::
+They are stored as runs of code points with equal flags: the flags of all runs, then the lowest bytes of their
+lengths, the middle and the highest ones, compressed. The runs of U+0000..U+0020 of the newest version are::
 
     flags    0, SPACE, SPACE | NEWLINE, SPACE, SPACE | NEWLINE, 0, SPACE
     lengths  9, 1,     1,               2,     1,               18, 1
@@ -56,8 +56,8 @@ def flags_of_code_points(version: str = UNICODE_VERSION) -> np.ndarray:
 def class_table(version: str = UNICODE_VERSION, kind: str = "") -> np.ndarray:
     """The table that kernels read, uint8, about 60 kB; made once a process. kernels/utf8.py has a drawing of it.
 
-    `kind` is "" for most patterns, "marks" where marks are letters, and "deepseek": there CJK and SIGN have flags, too, and LOWER
-    tells signs from characters without a class.
+    `kind` is "" for most patterns, "marks" where marks are letters, and "deepseek": there CJK and SIGN have
+    flags, too, and LOWER tells signs from characters without a class.
     """
     flags = flags_of_code_points(version)
     if kind:
@@ -81,9 +81,14 @@ def _changed(version: str) -> tuple[re.Pattern[str], dict[str, str]]:
     """A class of all characters that have other flags today, and for each a character that still has its old flags."""
     now, then = flags_of_code_points(), flags_of_code_points(version)
     changed = np.flatnonzero(now != then)
-    as_before = {int(flags): chr(int(np.flatnonzero((now == then) & (now == flags))[-1])) for flags in np.unique(then[changed])}
+    as_before = {
+        int(flags): chr(int(np.flatnonzero((now == then) & (now == flags))[-1]))
+        for flags in np.unique(then[changed])
+    }
     bounds = np.flatnonzero(np.diff(changed) > 1)
-    ranges = zip(changed[np.append(0, bounds + 1)].tolist(), changed[np.append(bounds, -1)].tolist(), strict=True)
+    ranges = zip(
+        changed[np.append(0, bounds + 1)].tolist(), changed[np.append(bounds, -1)].tolist(), strict=True
+    )
     pattern = re.compile("[" + "".join(f"{chr(a)}-{chr(b)}" for a, b in ranges) + "]")
     return pattern, {chr(point): as_before[int(then[point])] for point in changed.tolist()}
 

@@ -45,24 +45,29 @@ _PARTS = [field.name for field in dataclasses.fields(Preprocessing)][2:]
 class Tokenizer(Decoding, Saving):
     """Base of `BPE`, `UBPEClassic` and `UBPE`; not used by itself.
 
-    The constructor only stores its arguments, which `fit` validates. Once there is a vocabulary, by `fit`, `load` or another way,
-    the object is only read, may be shared between threads, and can be pickled.
+    The constructor only stores its arguments, which `fit` validates. Once there is a vocabulary, by `fit`,
+    `load` or another way, the object is only read, may be shared between threads, and can be pickled.
 
     Attributes
     ----------
     history_
-        A record of each merge of the fit, a `History` of arrays, stored in model files. Missing without a fit, as after
-        `from_merges`.
+        A record of each merge of the fit, a `History` of arrays, stored in model files. Missing without a
+        fit, as after `from_merges`.
     """
 
     @of_class
     def for_text(
-        cls, n_tokens: int | None = 4096, *, pretokenizer: Any = "cl100k", special_tokens: Any = None, **params: Any
+        cls,
+        n_tokens: int | None = 4096,
+        *,
+        pretokenizer: Any = "cl100k",
+        special_tokens: Any = None,
+        **params: Any,
     ) -> Self:
         r"""Make a tokenizer of text, to be fitted, over the 256 bytes of UTF-8 as in language models: no symbol is unknown.
 
-        `fit` and `encode` take `str` and `bytes`, `decode` gives `str`, or with `as_bytes` the bytes. Isolated surrogates in a
-        `str` become three bytes each (``"surrogatepass"``).
+        `fit` and `encode` take `str` and `bytes`, `decode` gives `str`, or with `as_bytes` the bytes.
+        Isolated surrogates in a `str` become three bytes each (``"surrogatepass"``).
 
         Parameters
         ----------
@@ -80,7 +85,11 @@ class Tokenizer(Decoding, Saving):
         preprocessing = Preprocessing(pretokenizer, special_tokens, **parts)
         tokenizer: Self = make(
             n_tokens,
-            **{"alphabet": bytes(range(256)), "preprocessing": None if preprocessing.is_plain else preprocessing, **params},
+            **{
+                "alphabet": bytes(range(256)),
+                "preprocessing": None if preprocessing.is_plain else preprocessing,
+                **params,
+            },
         )
         return tokenizer
 
@@ -101,29 +110,34 @@ class Tokenizer(Decoding, Saving):
         Parameters
         ----------
         docs
-            A list or iterator of documents (integer arrays, lists of ints, str or bytes, all of the same kind), a 2-D integer
-            array (rows are documents), a flat array with `offsets`, a `Ragged`, an Arrow list array, or `Counts`. A `str`,
-            `bytes` or 1-D array is a single document. Symbols may be words, or other hashable objects, in lists; `decode`
-            returns lists of them. UnknownSymbolError for a symbol outside a fixed alphabet.
+            A list or iterator of documents (integer arrays, lists of ints, str or bytes, all of the same
+            kind), a 2-D integer array (rows are documents), a flat array with `offsets`, a `Ragged`, an Arrow
+            list array, or `Counts`. A `str`, `bytes` or 1-D array is a single document. Symbols may be words,
+            or other hashable objects, in lists; `decode` returns lists of them. UnknownSymbolError for a
+            symbol outside a fixed alphabet.
         y
-            Labels of documents, ignored; scikit-learn passes them. TypeError for other arguments, such as offsets.
+            Labels of documents, ignored; scikit-learn passes them. TypeError for other arguments, such as
+            offsets.
         offsets
             int64[d + 1], for a flat array: document i is ``docs[offsets[i]:offsets[i + 1]]``.
         sample_weight
-            Integers of at least 0, one per document. A document of weight w counts as w documents, in counts of pairs and in
-            document frequencies. With weight 0 only its symbols count, if the alphabet is learned.
+            Integers of at least 0, one per document. A document of weight w counts as w documents, in counts
+            of pairs and in document frequencies. With weight 0 only its symbols count, if the alphabet is
+            learned.
         boundaries
-            Positions that no token may cross, such as bars in music: a 1-D sequence for a single document, otherwise a sequence
-            per document. Position p is between the symbols p - 1 and p. They are not stored; pass them to `encode` as well.
+            Positions that no token may cross, such as bars in music: a 1-D sequence for a single document,
+            otherwise a sequence per document. Position p is between the symbols p - 1 and p. They are not
+            stored; pass them to `encode` as well.
         frame
-            Symbols per frame, such as the channels of an instant or the codebooks of a codec. A token is either part of a frame
-            or spans complete frames. Frames start at the start of the document, and are stored in the model. ValueError if
-            preprocessing splits documents.
+            Symbols per frame, such as the channels of an instant or the codebooks of a codec. A token is
+            either part of a frame or spans complete frames. Frames start at the start of the document, and
+            are stored in the model. ValueError if preprocessing splits documents.
         memory_limit
-            Bytes that the fit may use in addition to the documents; MemoryError, with an estimate, if it needs more. 44 MB +
-            200 bytes per token + 27 per symbol + 31 per document always suffice. With less the fit is slower, on one thread
-            (logger ``ubpe_numba``, INFO): without weights 10 MB, 200, 6 to 8 and 11 suffice, and a `BPE` of 4 million symbols
-            or more needs 2 to 4 bytes per symbol and 28 per document.
+            Bytes that the fit may use in addition to the documents; MemoryError, with an estimate, if it
+            needs more. 44 MB + 200 bytes per token + 27 per symbol + 31 per document always suffice. With
+            less the fit is slower, on one thread (logger ``ubpe_numba``, INFO): without weights 10 MB, 200, 6
+            to 8 and 11 suffice, and a `BPE` of 4 million symbols or more needs 2 to 4 bytes per symbol and 28
+            per document.
         progress
             ``"auto"`` shows progress on a terminal (with tqdm where installed), True always, False never.
 
@@ -135,8 +149,8 @@ class Tokenizer(Decoding, Saving):
         Warns
         -----
         UserWarning
-            If all documents are empty, or `docs` is the name of a file. If pairs run out at a tenth of a thousand tokens or
-            more. For a `UBPE` that uses idf: if every idf is 0, as with a single document.
+            If all documents are empty, or `docs` is the name of a file. If pairs run out at a tenth of a
+            thousand tokens or more. For a `UBPE` that uses idf: if every idf is 0, as with a single document.
 
         Examples
         --------
@@ -150,7 +164,9 @@ class Tokenizer(Decoding, Saving):
         """
         settings, bar = self._settings(memory_limit), None if progress is False else Progress(progress)
         given = docs, offsets, sample_weight, boundaries
-        plain = self.preprocessing is None and not isinstance(self.alphabet, (list, tuple, Mapping, np.ndarray))
+        plain = self.preprocessing is None and not isinstance(
+            self.alphabet, (list, tuple, Mapping, np.ndarray)
+        )
         corpus = as_corpus(*given, _read_plain) if plain else self._corpus(*given)
         if y is not None:
             refuse_no_labels(y, corpus.given.offsets.size - 1)
@@ -159,9 +175,13 @@ class Tokenizer(Decoding, Saving):
         elif corpus.given.kind != "int":  # the first texts may be names of files
             texts = [docs] if isinstance(docs, str) else docs[:8] if isinstance(docs, (list, tuple)) else []
             with contextlib.suppress(ValueError):  # a null character
-                if texts and all(isinstance(doc, str) and len(doc) < _LONGEST_PATH and os.path.isfile(doc) for doc in texts):
+                if texts and all(
+                    isinstance(doc, str) and len(doc) < _LONGEST_PATH and os.path.isfile(doc) for doc in texts
+                ):
                     name = quoted(texts[0])
-                    warn(f"docs: {name} is taken for a text to learn from, and there is a file of this name: read it first")
+                    warn(
+                        f"docs: {name} is taken for a text to learn from, and there is a file of this name: read it first"
+                    )
         alphabet = alphabet_of(self.alphabet, corpus.given)
         if self.preprocessing is not None or not isinstance(self.unknown, str) or self.unknown != "raise":
             segmenter = self._segmenter(alphabet.kind, None)
@@ -191,11 +211,15 @@ class Tokenizer(Decoding, Saving):
             raise ValueError(f"n_tokens: expected at most {MAX_SIZE}, got {quoted(n_tokens)}")
         rules = DEFAULT_RULES if self.rules is None else self.rules
         if not isinstance(rules, FitRules):
-            raise TypeError(f"rules: expected a FitRules, such as FitRules(min_count=3), or None, got {quoted(rules)}")
+            raise TypeError(
+                f"rules: expected a FitRules, such as FitRules(min_count=3), or None, got {quoted(rules)}"
+            )
         longest = 2**62 if rules.max_token_length is None else min(rules.max_token_length, 2**62)
         n_candidates = positive(getattr(self, "n_candidates", 1), "n_candidates")
         limit = None if memory_limit is None else positive(memory_limit, "memory_limit")
-        return Settings(n_tokens, n_candidates, rules, resolve_threads(self.n_threads, True), longest, memory_limit=limit)
+        return Settings(
+            n_tokens, n_candidates, rules, resolve_threads(self.n_threads, True), longest, memory_limit=limit
+        )
 
     def _check_alphabet(self, alphabet: Alphabet, settings: Settings) -> None:
         """ValueError, before a long fit, if the arguments do not suit the alphabet."""
@@ -216,11 +240,12 @@ class Tokenizer(Decoding, Saving):
     ) -> Self:
         """Learn further merges up to `n_tokens` ids, alphabet included; ids that exist keep their meaning and their weight.
 
-        Documents and options are as for `fit`. New ids follow the last id in use. On the documents of the fit, the result
-        equals one longer fit. New symbols get the next ids, before the new merges, if the alphabet is learned. The
-        probabilities of `UBPE` are estimated again, on `docs`. `pretokenizer`, as for `Preprocessing`, splits text from now on.
-        With None, or a coarser pattern, tokens may cross words, as in SuperBPE. ValueError for `Counts` of segments then, and
-        if the vocabulary does not consist of pairs, or is larger.
+        Documents and options are as for `fit`. New ids follow the last id in use. On the documents of the
+        fit, the result equals one longer fit. New symbols get the next ids, before the new merges, if the
+        alphabet is learned. The probabilities of `UBPE` are estimated again, on `docs`. `pretokenizer`, as
+        for `Preprocessing`, splits text from now on. With None, or a coarser pattern, tokens may cross words,
+        as in SuperBPE. ValueError for `Counts` of segments then, and if the vocabulary does not consist of
+        pairs, or is larger.
 
         Examples
         --------
@@ -237,7 +262,9 @@ class Tokenizer(Decoding, Saving):
         goes_on = ids is None or bool(first)  # whether the next ids are free
         present = len(old) if goes_on else last
         if segmenter.runs is not None:
-            raise ValueError("runs: a vocabulary with tokens of runs is not continued; fit on all documents, or without runs")
+            raise ValueError(
+                "runs: a vocabulary with tokens of runs is not continued; fit on all documents, or without runs"
+            )
         if positive(n_tokens, "n_tokens") < present:
             raise ValueError(f"n_tokens: expected at least the present {present} ids, got {n_tokens}")
         if not old.in_order_of_creation or (now.rules or DEFAULT_RULES).order != "creation":
@@ -246,7 +273,9 @@ class Tokenizer(Decoding, Saving):
             raise ValueError(f"n_tokens: expected at most {MAX_SIZE}, got {quoted(n_tokens)}")
         if goes_on and special is not None:
             goes_on = int(special.ids[special.ids >= first].min(initial=first + n_tokens)) >= first + n_tokens
-        settings = now._settings(memory_limit)._replace(n_tokens=len(old) + int(n_tokens - present), frame=segmenter.frame)
+        settings = now._settings(memory_limit)._replace(
+            n_tokens=len(old) + int(n_tokens - present), frame=segmenter.frame
+        )
         bar = None if progress is False else Progress(progress)
         given = docs, offsets, sample_weight, boundaries
         prepared = now._prepared
@@ -254,13 +283,15 @@ class Tokenizer(Decoding, Saving):
             prepared = dataclasses.replace(prepared, pretokenizer=pretokenizer)
         corpus = now._corpus(*given, prepared)
         history: History | None = getattr(now, "history_", None)
-        if history is not None and history.counts.size != old.n_learned:  # of a fit by idf, which removed some of its merges
+        # of a fit by idf, which removed some of its merges
+        if history is not None and history.counts.size != old.n_learned:
             history = None
         if segmenter.frame:
             from ubpe_numba.vocabulary.frames import frame_of  # here only, as above
 
             frame_of(segmenter.frame, segmenter._replace(pretokenizer=prepared.pretokenizer), corpus)
-        from ubpe_numba.fitting.learn_more import learn_more, with_new_symbols  # here only: first fits need not wait for it
+        # here only: first fits need not wait for it
+        from ubpe_numba.fitting.learn_more import learn_more, with_new_symbols
 
         mirror = now._tables.mirror
         settings = settings._replace(mirror=mirror)
@@ -269,7 +300,9 @@ class Tokenizer(Decoding, Saving):
             alphabet, old = with_new_symbols(alphabet, old, corpus.given)
         n, n_new = model.alphabet.size, len(old) - own.size
         if n_tokens < present + n_new:
-            raise ValueError(f"n_tokens: expected at least {present + n_new}, for {n_new} new symbols in docs, got {n_tokens}")
+            raise ValueError(
+                f"n_tokens: expected at least {present + n_new}, for {n_new} new symbols in docs, got {n_tokens}"
+            )
         vocabulary, history = learn_more(corpus, alphabet, old, history, settings, bar)
         if now._weighs_by_text:
             vocabulary = now._weighed(corpus, alphabet, vocabulary, bar or Progress(False), segmenter.frame)
@@ -290,17 +323,23 @@ class Tokenizer(Decoding, Saving):
             self._tell_the_end(settings, size, len(old))
         return self
 
-    def _refuse_parts(self, alphabet: Alphabet, vocabulary: Vocabulary, ids: NDArray[np.int64], n_old: int) -> None:
+    def _refuse_parts(
+        self, alphabet: Alphabet, vocabulary: Vocabulary, ids: NDArray[np.int64], n_old: int
+    ) -> None:
         """ValueError if a new token holds a character that is no token, or what replaces one."""
         if self._model.segmenter.unknown is None or vocabulary.merges is None:
             return
         known = ids >= 0
         if alphabet.kind == "str":
-            known[: alphabet.size] &= (alphabet.symbols < 0xE000) | (alphabet.symbols > 0xF8FF) & (alphabet.symbols < 0x100000)
+            known[: alphabet.size] &= (alphabet.symbols < 0xE000) | (alphabet.symbols > 0xF8FF) & (
+                alphabet.symbols < 0x100000
+            )
         odd = np.flatnonzero(~known[vocabulary.merges[n_old - alphabet.size :]].all(axis=1))
         if odd.size:
             token = vocabulary.sequence(n_old + int(odd[0])).tolist()
-            raise ValueError(f"docs: a new token would hold a character that is no token, in {token}: leave such text out")
+            raise ValueError(
+                f"docs: a new token would hold a character that is no token, in {token}: leave such text out"
+            )
 
     def fit_transform(self, docs: Any, y: None = None, *, offsets: Any = None) -> Ragged:
         """`fit`, then `encode_batch` of the same documents; arguments as for `fit`."""
@@ -315,9 +354,10 @@ class Tokenizer(Decoding, Saving):
         n_tokens
             The new size, alphabet included; of more than there are, all stay.
         by
-            ``"creation"`` keeps the lowest ids, as a shorter fit; ValueError if they are not closed. ``"idf"`` drops the tokens
-            of lowest idf, and all that is built on them, as in the UBPE articles; this keeps the rarest tokens, so it usually
-            encodes to more. Removed tokens count for their parts in `occurrences`; probabilities stay (see `UBPE.reweight`).
+            ``"creation"`` keeps the lowest ids, as a shorter fit; ValueError if they are not closed.
+            ``"idf"`` drops the tokens of lowest idf, and all that is built on them, as in the UBPE articles;
+            this keeps the rarest tokens, so it usually encodes to more. Removed tokens count for their parts
+            in `occurrences`; probabilities stay (see `UBPE.reweight`).
 
         Examples
         --------
@@ -331,7 +371,9 @@ class Tokenizer(Decoding, Saving):
         if positive(n_tokens, "n_tokens") < n:
             raise ValueError(f"n_tokens: expected at least the alphabet's {n} symbols, got {n_tokens}")
         if by == "idf" and segmenter.frame:
-            raise ValueError("by: tokens that keep to frames have to stay in order of creation; use by='creation'")
+            raise ValueError(
+                "by: tokens that keep to frames have to stay in order of creation; use by='creation'"
+            )
         if by == "idf":
             from ubpe_numba.vocabulary.weights import rearranged  # here only: fits need not wait for it
 
@@ -352,8 +394,11 @@ class Tokenizer(Decoding, Saving):
         other = self._now()
         other.n_tokens = n_tokens
         made = other._segmenter(alphabet.kind, len(shorter) if ids is None or first else None)
-        if first and segmenter.special is not None and made.special is not None:  # known words of a list moved
-            made = segmenter._replace(token_ids=made.token_ids, reserved=segmenter.special.with_ids(made.special.ids))
+        # known words of a list moved
+        if first and segmenter.special is not None and made.special is not None:
+            made = segmenter._replace(
+                token_ids=made.token_ids, reserved=segmenter.special.with_ids(made.special.ids)
+            )
         elif ids is not None:
             made = segmenter._replace(token_ids=ids[: len(shorter)])
         made = made._replace(frame=segmenter.frame) if segmenter.frame else made
@@ -370,9 +415,9 @@ class Tokenizer(Decoding, Saving):
         Parameters
         ----------
         objective
-            ``"rank"`` merges by rank, as `BPE` does, and returns a tokenizer of this class (`UBPEClassic` for a `UBPE`); an
-            objective of `UBPE`, such as ``"shortest"``, returns a `UBPE`. ValueError if it needs pairs or statistics that the
-            vocabulary does not have.
+            ``"rank"`` merges by rank, as `BPE` does, and returns a tokenizer of this class (`UBPEClassic` for
+            a `UBPE`); an objective of `UBPE`, such as ``"shortest"``, returns a `UBPE`. ValueError if it
+            needs pairs or statistics that the vocabulary does not have.
 
         Examples
         --------
@@ -382,7 +427,9 @@ class Tokenizer(Decoding, Saving):
         """
         model = self._fitted()
         by_rank = isinstance(objective, str) and objective == "rank"
-        cls: Any = class_of("UBPE") if not by_rank else type(self) if self._needs_pairs else class_of("UBPEClassic")
+        cls: Any = (
+            class_of("UBPE") if not by_rank else type(self) if self._needs_pairs else class_of("UBPEClassic")
+        )
         taken = cls._param_names()
         params = {name: value for name, value in self.get_params().items() if name in taken}
         if by_rank:
@@ -393,7 +440,9 @@ class Tokenizer(Decoding, Saving):
         other._adopt(model, getattr(self, "history_", None), metadata_=self.metadata_)
         return other
 
-    def _corpus(self, docs: Any, offsets: Any, sample_weight: Any, boundaries: Any, new: Preprocessing | None = None) -> Corpus:
+    def _corpus(
+        self, docs: Any, offsets: Any, sample_weight: Any, boundaries: Any, new: Preprocessing | None = None
+    ) -> Corpus:
         """The documents of a fit: text as bytes, split into segments, by the `new` pre-tokenizer if it differs.
 
         Without a present pre-tokenizer, documents are whole, and few are equal. They are then not counted.
@@ -405,21 +454,29 @@ class Tokenizer(Decoding, Saving):
         for which, cutter in (("present", old), ("new", new.pretokenizer)):
             if getattr(cutter, "cutters", ()) is None:
                 hint = "a pattern does not, and a normalizer may do it instead"
-                raise ValueError(f"pretokenizer: the {which} one changes text as it cuts it, and the other does not; {hint}")
+                raise ValueError(
+                    f"pretokenizer: the {which} one changes text as it cuts it, and the other does not; {hint}"
+                )
         if isinstance(docs, Counts) and docs.are_segments:
-            raise ValueError("docs: with another pretokenizer tokens cross the segments that were counted; give the documents")
+            raise ValueError(
+                "docs: with another pretokenizer tokens cross the segments that were counted; give the documents"
+            )
         corpus, _ = self._uncut_corpus(docs, offsets, sample_weight, boundaries)
         segmenter = new._segmenter(self._model.alphabet.kind, None)
         return segmenter.corpus(corpus, self.n_threads, count=new.pretokenizer is not None)
 
     def _read(self, docs: Any, offsets: Any) -> Documents:
         """The documents of a fit; symbols with names are numbered as in a given alphabet."""
-        found = read_documents(docs, offsets, self._prepared.encoding, True if has_names(self.alphabet) else None)
+        found = read_documents(
+            docs, offsets, self._prepared.encoding, True if has_names(self.alphabet) else None
+        )
         if self.alphabet is None or not isinstance(found.kind, Named):
             return found
         return Alphabet.from_user(self.alphabet, found.kind).aligned(found)
 
-    def _uncut_corpus(self, docs: Any, offsets: Any, sample_weight: Any, boundaries: Any) -> tuple[Corpus, Segmenter]:
+    def _uncut_corpus(
+        self, docs: Any, offsets: Any, sample_weight: Any, boundaries: Any
+    ) -> tuple[Corpus, Segmenter]:
         """The documents of a fit, text as bytes but not split yet, and the segmenter that splits them."""
         prepared = self._prepared
         if prepared.is_plain:
@@ -436,7 +493,11 @@ class Tokenizer(Decoding, Saving):
             corpus = corpus._replace(given=corpus.given._replace(kind=kind))
         segmenter = self._segmenter(kind, None)
         if isinstance(docs, Counts) and docs.are_segments:  # all is done but what leaves documents whole
-            reserved = None if segmenter.pretokenizer is not None or segmenter.lone is None else segmenter.lone.symbols_only()
+            reserved = (
+                None
+                if segmenter.pretokenizer is not None or segmenter.lone is None
+                else segmenter.lone.symbols_only()
+            )
             segmenter = PLAIN._replace(reserved=reserved)
         return corpus, segmenter
 
@@ -454,7 +515,9 @@ def refuse_no_labels(y: Any, n: int) -> None:
     several = isinstance(y, Sized) and not isinstance(y, (str, bytes, Mapping))
     if not several or len(y) != n or any(isinstance(label, (list, tuple, dict)) for label in y):
         way = "n_tokens is an argument of the constructor; say offsets=, boundaries= or sample_weight="
-        raise TypeError(f"y: expected the labels of {n} documents, which are ignored, got {describe(y)}; {way}")
+        raise TypeError(
+            f"y: expected the labels of {n} documents, which are ignored, got {describe(y)}; {way}"
+        )
 
 
 def segments_of(corpus: Corpus, alphabet: Alphabet) -> Ragged:

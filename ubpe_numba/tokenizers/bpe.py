@@ -35,12 +35,21 @@ class _PairTokenizer(Tokenizer):
         if dropout == 0.0:
             return self._plan()
         if self.rules is not None and self.rules.encode == "batch":
-            raise ValueError("sample: the articles' batch rule has no single steps to leave out; use rules with encode='rank'")
+            raise ValueError(
+                "sample: the articles' batch rule has no single steps to leave out; use rules with encode='rank'"
+            )
         tables, n_threads, seed = self._tables, self.n_threads, checked_seed(options.get("seed", 0))
         if tables.mirror is not None:
-            raise ValueError("sample: with a mirror no merge is left out; with_objective('shortest') draws from all paths")
+            raise ValueError(
+                "sample: with a mirror no merge is left out; with_objective('shortest') draws from all paths"
+            )
         pairs = tables.pairs()
-        return Plan(tables, lambda ids: pairs.encode_dropout(ids, float(dropout), seed, n_threads), self.unknown, n_threads)
+        return Plan(
+            tables,
+            lambda ids: pairs.encode_dropout(ids, float(dropout), seed, n_threads),
+            self.unknown,
+            n_threads,
+        )
 
     @of_class
     def from_merges(cls, merges: Any, alphabet: Any, weights: Any = None, **params: Any) -> Self:
@@ -79,18 +88,20 @@ class BPE(_PairTokenizer):
     n_tokens
         Size of the vocabulary, alphabet included; fewer if no pair occurs twice any more. None: no limit.
     alphabet
-        None to learn it, the number of symbols, a sequence of symbols, or a mapping of symbols onto 0..A-1. For integers the
-        learned alphabet is 0..max if all values are in 0..65535, otherwise the set of values that occur. Symbols of a mapping
-        may share an id, such as the cases of a letter. `decode` then returns the first of them, and `is_lossless` is False.
+        None to learn it, the number of symbols, a sequence of symbols, or a mapping of symbols onto 0..A-1.
+        For integers the learned alphabet is 0..max if all values are in 0..65535, otherwise the set of values
+        that occur. Symbols of a mapping may share an id, such as the cases of a letter. `decode` then returns
+        the first of them, and `is_lossless` is False.
     rules
         A `FitRules`; None for the defaults.
     preprocessing
-        How documents are changed and split, and which sequences are reserved, such as special tokens: a `Preprocessing`. None
-        leaves documents as they are. `for_text` makes a `Preprocessing` from its arguments.
+        How documents are changed and split, and which sequences are reserved, such as special tokens: a
+        `Preprocessing`. None leaves documents as they are. `for_text` makes a `Preprocessing` from its
+        arguments.
     unknown
-        The treatment of unknown symbols in `encode`, unless a call overrides it. ``"raise"``, ``"skip"``, or for integers
-        ``"nearest"``. A symbol of the alphabet (``0``, ``"N"``), or the name of a special token (``"[UNK]"``), replaces each of
-        them. A fit with a fixed alphabet rejects other symbols.
+        The treatment of unknown symbols in `encode`, unless a call overrides it. ``"raise"``, ``"skip"``, or
+        for integers ``"nearest"``. A symbol of the alphabet (``0``, ``"N"``), or the name of a special token
+        (``"[UNK]"``), replaces each of them. A fit with a fixed alphabet rejects other symbols.
     n_threads
         Threads for fits and batches; None for UBPE_NUM_THREADS, NUMBA_NUM_THREADS or all CPUs.
 
@@ -121,8 +132,8 @@ class UBPEClassic(_PairTokenizer):
     Parameters
     ----------
     n_candidates
-        Number of most frequent pairs considered per round. Non-conflicting pairs are merged together: those that share no
-        token, and whose border pairs are rarer.
+        Number of most frequent pairs considered per round. Non-conflicting pairs are merged together: those
+        that share no token, and whose border pairs are rarer.
     n_tokens, alphabet, rules, preprocessing, unknown, n_threads
         As for `BPE`.
 

@@ -44,11 +44,23 @@ class Decoding(Encoding):
 
     @overload
     def decode(
-        self, ids: Any, *, errors: str = ..., skip_special_tokens: bool = ..., skip: Any = ..., as_bytes: Literal[True]
+        self,
+        ids: Any,
+        *,
+        errors: str = ...,
+        skip_special_tokens: bool = ...,
+        skip: Any = ...,
+        as_bytes: Literal[True],
     ) -> bytes: ...
     @overload
     def decode(
-        self, ids: Any, *, errors: str = ..., skip_special_tokens: bool = ..., skip: Any = ..., out: NDArray[Any]
+        self,
+        ids: Any,
+        *,
+        errors: str = ...,
+        skip_special_tokens: bool = ...,
+        skip: Any = ...,
+        out: NDArray[Any],
     ) -> NDArray[Any]: ...
     @overload
     def decode(
@@ -72,22 +84,24 @@ class Decoding(Encoding):
         ids
             int32, or other integers. UnknownTokenError, with the position, for an id outside the vocabulary.
         errors
-            The treatment of invalid UTF-8, if text is encoded so, as for `bytes.decode`. ``"surrogatepass"`` restores every
-            `str`, ``"surrogateescape"`` keeps all bytes.
+            The treatment of invalid UTF-8, if text is encoded so, as for `bytes.decode`. ``"surrogatepass"``
+            restores every `str`, ``"surrogateescape"`` keeps all bytes.
         skip_special_tokens, skip
-            Leave special tokens out; known words stay. Leave out certain ids, such as that of padding; they may be unknown.
+            Leave special tokens out; known words stay. Leave out certain ids, such as that of padding; they
+            may be unknown.
         as_bytes
-            Return the bytes of the tokens, valid UTF-8 or not, also bytes that `decode` leaves out at the beginning of a text.
-            For characters their UTF-8. TypeError for integers.
+            Return the bytes of the tokens, valid UTF-8 or not, also bytes that `decode` leaves out at the
+            beginning of a text. For characters their UTF-8. TypeError for integers.
         out
-            A buffer for the symbols: a 1-D array of their dtype (uint8 for bytes, uint32 code points for `str`). The result is
-            then the used part of it; the rest may be overwritten. ValueError if it is too small, with the number of symbols,
-            cannot be written to or is not contiguous.
+            A buffer for the symbols: a 1-D array of their dtype (uint8 for bytes, uint32 code points for
+            `str`). The result is then the used part of it; the rest may be overwritten. ValueError if it is
+            too small, with the number of symbols, cannot be written to or is not contiguous.
 
         Returns
         -------
         doc
-            An integer array, `str`, `bytes`, or a list of words; with `out` a part of it, of words their numbers.
+            An integer array, `str`, `bytes`, or a list of words; with `out` a part of it, of words their
+            numbers.
 
         Examples
         --------
@@ -101,7 +115,9 @@ class Decoding(Encoding):
         is_short = out is None and skip is None and skip_special_tokens is False
         if as_bytes or errors != "replace":
             if as_bytes and (kind := self._fitted().alphabet.kind) == "int":
-                raise TypeError(f"as_bytes: the alphabet is one of {kind}; leave it out to get what was encoded")
+                raise TypeError(
+                    f"as_bytes: the alphabet is one of {kind}; leave it out to get what was encoded"
+                )
             if errors != "replace":
                 check_errors(errors)
             is_short = is_short and (not as_bytes or kind == "bytes")
@@ -125,7 +141,8 @@ class Decoding(Encoding):
         symbols = decoder.decode(checked, now.n_threads)[0]
         if model.alphabet.kind == "bytes":
             return symbols.tobytes()
-        text = model.segmenter.restored(f"x{text_of(symbols)}", "surrogateescape")[1:]  # the beginning of a text is changed
+        # the beginning of a text is changed
+        text = model.segmenter.restored(f"x{text_of(symbols)}", "surrogateescape")[1:]
         return text.encode("utf-8", "surrogateescape")  # type: ignore[no-any-return]
 
     def _documents(self, ids: Ragged, errors: str) -> list[Any]:
@@ -176,8 +193,8 @@ class Decoding(Encoding):
         batch, offsets
             Documents of integers, as for `fit`. Rows of a matrix may be padded: see `skip`.
         errors, skip_special_tokens, skip, as_bytes, out
-            As for `decode`. With `out`, documents are parts of it: a `Ragged`, or a list of arrays. Integers beyond int32 are a
-            list of int64 arrays.
+            As for `decode`. With `out`, documents are parts of it: a `Ragged`, or a list of arrays. Integers
+            beyond int32 are a list of int64 arrays.
 
         Examples
         --------
@@ -214,25 +231,29 @@ class Decoding(Encoding):
     ) -> Iterator[Any]:
         """Yield the documents of an iterable of ids one after the other, as `decode` gives them, in bounded memory.
 
-        About `batch` ids are decoded together, on all threads; other options are as for `decode`. Errors have the number of the
-        document in the whole iterable.
+        About `batch` ids are decoded together, on all threads; other options are as for `decode`. Errors have
+        the number of the document in the whole iterable.
 
         Examples
         --------
         >>> list(BPE.from_merges([[0, 1]], alphabet="ab").decode_iter(iter([[2], [], [1, 2]])))
         ['ab', '', 'bab']
         """
-        from ubpe_numba.coding import streams  # here only: decoding one document or a list need not wait for it
+        # here only: decoding one document or a list need not wait for it
+        from ubpe_numba.coding import streams
 
         self._fitted()
         options = {"errors": errors, "skip_special_tokens": skip_special_tokens, "skip": skip}
         return streams.through_iter(streams.groups_of(batches, batch, "batches"), self.decode_batch, options)
 
-    def decode_stream(self, *, errors: str = "replace", skip_special_tokens: bool = False, skip: Any = None) -> DecoderStream:
+    def decode_stream(
+        self, *, errors: str = "replace", skip_special_tokens: bool = False, skip: Any = None
+    ) -> DecoderStream:
         """Decode the ids of one document step by step, as a model generates them; UTF-8 is returned in complete characters.
 
-        Arguments are as for `decode`; ``push(ids)`` and ``finish()`` of the `DecoderStream` return the symbols that have become
-        certain. If the decoder of a foreign file may change the whole text, `finish` returns it.
+        Arguments are as for `decode`; ``push(ids)`` and ``finish()`` of the `DecoderStream` return the
+        symbols that have become certain. If the decoder of a foreign file may change the whole text, `finish`
+        returns it.
 
         Examples
         --------
@@ -244,11 +265,16 @@ class Decoding(Encoding):
 
         check_errors(errors)
         segmenter, tables = self._fitted().segmenter, self._tables
-        whole = functools.partial(self.decode, errors=errors) if segmenter.restores or segmenter.has_bytes else None
+        whole = (
+            functools.partial(self.decode, errors=errors)
+            if segmenter.restores or segmenter.has_bytes
+            else None
+        )
         if "parts" not in tables.kept:
             held = None  # all may change until the end
             if whole and not segmenter.by_names:
-                from ubpe_numba.text.sentencepiece import BYTE_NAMES  # here only: integers need not wait for it
+                # here only: integers need not wait for it
+                from ubpe_numba.text.sentencepiece import BYTE_NAMES
 
                 held = {i for i, name in self._names.names.items() if name in BYTE_NAMES}
             tables.kept["parts"] = {}, held
@@ -259,8 +285,9 @@ class Decoding(Encoding):
     def index(self, ids: Any, offsets: Any = None) -> TokenIndex:
         """Index all occurrences of all tokens in encoded documents, passed as for `decode_batch`; a 1-D array is one document.
 
-        ``index[token]`` of the `TokenIndex` are the `Occurrences` of a token in order: `documents`, `places` among the ids, and
-        `starts` in symbols of the decoded document; ``index.counts`` and ``index.document_frequencies`` are by id.
+        ``index[token]`` of the `TokenIndex` are the `Occurrences` of a token in order: `documents`, `places`
+        among the ids, and `starts` in symbols of the decoded document; ``index.counts`` and
+        ``index.document_frequencies`` are by id.
 
         Examples
         --------
@@ -273,13 +300,20 @@ class Decoding(Encoding):
         return TokenIndex(self._known(ids, offsets), self._tables.decoder.lengths, self.n_threads)
 
     def usage(
-        self, docs: Any = None, offsets: Any = None, *, ids: Any = None, sample_weight: Any = None, **options: Any
+        self,
+        docs: Any = None,
+        offsets: Any = None,
+        *,
+        ids: Any = None,
+        sample_weight: Any = None,
+        **options: Any,
     ) -> Usage:
         """Count how often this tokenizer uses each of its ids on documents, and list those that it never uses.
 
-        Arguments are as for `encode_batch`, without `return_offsets`; `sample_weight` as for `fit`. Instead of `docs`, you may
-        pass encoded documents as `ids`, as for `decode_batch`. A `Usage` has arrays by id, special tokens included: `counts`,
-        `document_frequencies`, and `unused`, the ids that never occur ("glitch tokens").
+        Arguments are as for `encode_batch`, without `return_offsets`; `sample_weight` as for `fit`. Instead
+        of `docs`, you may pass encoded documents as `ids`, as for `decode_batch`. A `Usage` has arrays by id,
+        special tokens included: `counts`, `document_frequencies`, and `unused`, the ids that never occur
+        ("glitch tokens").
 
         Examples
         --------
@@ -299,7 +333,9 @@ class Decoding(Encoding):
         if ids is None:
             encoded = self.encode_batch(docs, offsets, **options)
         elif options:
-            raise TypeError(f"ids: they are encoded already; unexpected argument {quoted(next(iter(options)))}")
+            raise TypeError(
+                f"ids: they are encoded already; unexpected argument {quoted(next(iter(options)))}"
+            )
         else:
             encoded = self._known(ids, offsets)
         copies = None if sample_weight is None else weights_of(sample_weight, encoded._offsets)
@@ -346,16 +382,20 @@ class Decoding(Encoding):
         docs, offsets, progress
             As for `fit`.
         path, title
-            The file to write, atomically, and its title. With `path` None the report is returned, and a notebook shows it.
+            The file to write, atomically, and its title. With `path` None the report is returned, and a
+            notebook shows it.
         kind
-            The view: ``"signal"``, ``"text"``, ``"dna"``, ``"notes"`` (symbols are pitches), or ``"auto"``. With ``"auto"``,
-            integers and bytes that are not text are a signal, and text of nucleotides only is DNA.
+            The view: ``"signal"``, ``"text"``, ``"dna"``, ``"notes"`` (symbols are pitches), or ``"auto"``.
+            With ``"auto"``, integers and bytes that are not text are a signal, and text of nucleotides only
+            is DNA.
         unit, rate
             The name of a symbol, such as ``"sample"``, and the symbols per second; axes are then in seconds.
         letters, pitches
-            A sequence or mapping: the text of each integer (of DNA ``"ACGTN"``); the MIDI pitch of each, None for a rest.
+            A sequence or mapping: the text of each integer (of DNA ``"ACGTN"``); the MIDI pitch of each, None
+            for a rest.
         segmentations
-            Objectives for the segmentations, as for `with_objective`; ``"auto"``: all that the vocabulary allows.
+            Objectives for the segmentations, as for `with_objective`; ``"auto"``: all that the vocabulary
+            allows.
         max_symbols
             Plot at most this many symbols: whole documents, evenly spaced. Statistics cover everything.
         unknown, allowed_special, disallowed_special

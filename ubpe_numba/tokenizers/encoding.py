@@ -43,7 +43,9 @@ class Encoding(Fitted):
             if unknown := options.keys() - self._options:
                 name, known = min(unknown), ["return_offsets", *sorted(self._options)]
                 told = hint(OF_CALLS, name, known) or f"; expected {listed(known, 9)}"
-                raise TypeError(f"{type(self).__name__}.encode() got an unexpected keyword argument {name!r}{told}")
+                raise TypeError(
+                    f"{type(self).__name__}.encode() got an unexpected keyword argument {name!r}{told}"
+                )
             if options.get("sample") is not None:
                 return self._drawn_plan(options)
             if "seed" in options:
@@ -51,7 +53,8 @@ class Encoding(Fitted):
         try:
             return self._made_plans["encode"]  # type: ignore[no-any-return]
         except KeyError:
-            made = self.__dict__.setdefault("_made_plans", {})  # an attribute that is set meanwhile brings another dict
+            # an attribute that is set meanwhile brings another dict
+            made = self.__dict__.setdefault("_made_plans", {})
             plan = made["encode"] = self._new_plan()
             return plan
 
@@ -63,38 +66,46 @@ class Encoding(Fitted):
     def encode(
         self, doc: Any, *, return_offsets: Literal[True, "spans"], **options: Unpack[EncodeOptions]
     ) -> tuple[NDArray[np.int32], NDArray[np.int64]]: ...
-    def encode(self, doc: Any, *, return_offsets: bool | str = False, **options: Unpack[EncodeOptions]) -> Ids:
+    def encode(
+        self, doc: Any, *, return_offsets: bool | str = False, **options: Unpack[EncodeOptions]
+    ) -> Ids:
         """Encode one document.
 
         Parameters
         ----------
         doc
-            An integer array or list, `str` or `bytes`, or a list of words. TypeError for a different kind than in the fit.
+            An integer array or list, `str` or `bytes`, or a list of words. TypeError for a different kind
+            than in the fit.
         unknown
-            The treatment of unknown symbols. ``"raise"``: UnknownSymbolError with document and position. ``"skip"``: leave them
-            out. A symbol (``0``, ``"N"``) or special token (``"[UNK]"``) replaces each. ``"nearest"``: the nearest integer, the
-            lower of two. Their number is logged (INFO). None: as in the constructor.
+            The treatment of unknown symbols. ``"raise"``: UnknownSymbolError with document and position.
+            ``"skip"``: leave them out. A symbol (``0``, ``"N"``) or special token (``"[UNK]"``) replaces
+            each. ``"nearest"``: the nearest integer, the lower of two. Their number is logged (INFO). None:
+            as in the constructor.
         return_offsets
-            True: return the ids and the start of each token in the document, int64, in symbols: integers, code points, or bytes
-            (of UTF-8, if the tokenizer encodes text so). ``"spans"``: int64[n, 2], the start and end of each token. Skipped
-            symbols belong to no token, and may lie inside a token.
+            True: return the ids and the start of each token in the document, int64, in symbols: integers,
+            code points, or bytes (of UTF-8, if the tokenizer encodes text so). ``"spans"``: int64[n, 2], the
+            start and end of each token. Skipped symbols belong to no token, and may lie inside a token.
         units
-            For text, the unit of positions: ``"characters"`` or ``"bytes"`` of UTF-8, instead of symbols. In characters, a
-            token with a part of a character covers the whole character.
+            For text, the unit of positions: ``"characters"`` or ``"bytes"`` of UTF-8, instead of symbols. In
+            characters, a token with a part of a character covers the whole character.
         boundaries
-            Positions that no token crosses, as for `fit`, in symbols. The parts between them are encoded like documents.
+            Positions that no token crosses, as for `fit`, in symbols. The parts between them are encoded like
+            documents.
         allowed_special, disallowed_special
-            As in tiktoken: special tokens in `allowed_special` (``"none"``, ``"all"`` or a set) are recognized; of the others,
-            those in `disallowed_special` raise a SpecialTokenError with the position, so texts cannot smuggle one in.
+            As in tiktoken: special tokens in `allowed_special` (``"none"``, ``"all"`` or a set) are
+            recognized; of the others, those in `disallowed_special` raise a SpecialTokenError with the
+            position, so texts cannot smuggle one in.
         sample
-            Choose a random segmentation, to train models on several segmentations of a text. By rank this is BPE-dropout (I.
-            Provilkov et al., 2020, who give a skipped merge further chances): each occurrence of a merge is skipped with this
-            probability. For `UBPE` it is subword regularization (T. Kudo, 2018): probabilities of segmentations, products of
-            those of tokens, are raised to this power; by an additive objective exp(power * the sum of its weights). ValueError
-            for products beyond -66..66, and by the batch rule.
+            Choose a random segmentation, to train models on several segmentations of a text. By rank this is
+            BPE-dropout (I. Provilkov et al., 2020, who give a skipped merge further chances): each occurrence
+            of a merge is skipped with this probability. For `UBPE` it is subword regularization (T. Kudo,
+            2018): probabilities of segmentations, products of those of tokens, are raised to this power; by
+            an additive objective exp(power * the sum of its weights). ValueError for products beyond -66..66,
+            and by the batch rule.
         seed
-            The seed of `sample`, by default 0; use a different seed in each epoch. Results depend on `seed`, the number of the
-            document (of its segment or part), the position and, by rank, the rank, not on threads or other documents.
+            The seed of `sample`, by default 0; use a different seed in each epoch. Results depend on `seed`,
+            the number of the document (of its segment or part), the position and, by rank, the rank, not on
+            threads or other documents.
 
         Returns
         -------
@@ -128,11 +139,21 @@ class Encoding(Fitted):
     ) -> Ragged: ...  # fmt: skip
     @overload
     def encode_batch(
-        self, docs: Any, offsets: Any = ..., *, return_offsets: Literal[True], **options: Unpack[EncodeOptions]
+        self,
+        docs: Any,
+        offsets: Any = ...,
+        *,
+        return_offsets: Literal[True],
+        **options: Unpack[EncodeOptions],
     ) -> tuple[Ragged, Ragged]: ...
     @overload
     def encode_batch(
-        self, docs: Any, offsets: Any = ..., *, return_offsets: Literal["spans"], **options: Unpack[EncodeOptions]
+        self,
+        docs: Any,
+        offsets: Any = ...,
+        *,
+        return_offsets: Literal["spans"],
+        **options: Unpack[EncodeOptions],
     ) -> tuple[Ragged, NDArray[np.int64]]: ...
     def encode_batch(
         self,
@@ -150,18 +171,20 @@ class Encoding(Fitted):
         docs, offsets
             Documents, given as to `fit`.
         unknown, return_offsets, units, boundaries, allowed_special, disallowed_special, sample, seed
-            As for `encode`, with `boundaries` for each document. Documents are numbered from 0, and each is sampled separately.
+            As for `encode`, with `boundaries` for each document. Documents are numbered from 0, and each is
+            sampled separately.
         out
-            A 1-D, writable int32 array for the ids, such as a memory map; the rest of it stays as it is. `docs` is then an
-            iterable that is read in bounded memory, and the options are those of `encode_iter`. ValueError if it is too small,
-            naming the first document that does not fit, and the number of complete documents in `out`.
+            A 1-D, writable int32 array for the ids, such as a memory map; the rest of it stays as it is.
+            `docs` is then an iterable that is read in bounded memory, and the options are those of
+            `encode_iter`. ValueError if it is too small, naming the first document that does not fit, and the
+            number of complete documents in `out`.
 
         Returns
         -------
         ids
-            A `Ragged` of int32. With ``return_offsets=True`` a pair of `Ragged`: the ids, and the start of each token
-            (ValueError if a start does not fit int32). With ``"spans"`` the ids and int64[n, 2], a row for each of
-            ``ids.values``.
+            A `Ragged` of int32. With ``return_offsets=True`` a pair of `Ragged`: the ids, and the start of
+            each token (ValueError if a start does not fit int32). With ``"spans"`` the ids and int64[n, 2], a
+            row for each of ``ids.values``.
 
         Examples
         --------
@@ -177,7 +200,9 @@ class Encoding(Fitted):
         now = self._now()
         now._fitted()
         if offsets is not None or return_offsets is not False:
-            raise ValueError("out: it takes the ids of an iterable of documents, without offsets and return_offsets")
+            raise ValueError(
+                "out: it takes the ids of an iterable of documents, without offsets and return_offsets"
+            )
         groups = streams.groups_of(docs, BATCH, "docs")
         ends = streams.encode_to(out, groups, now.encode_batch, streams.check_options(dict(options)))
         return trusted(out[: ends[-1]], ends)
@@ -185,9 +210,10 @@ class Encoding(Fitted):
     def count(self, docs: Any, offsets: Any = None, **options: Any) -> NDArray[np.int64]:
         """Count the tokens of documents, int64[d]: the lengths of `encode_batch`, in memory for a few million symbols.
 
-        Long documents are counted in parts if that is exact: by rank with merges in order of creation, or if text is split by a
-        pattern with a kernel. Otherwise, and with `boundaries` or `sample`, all ids of a document are in memory. Arguments are
-        as for `encode_batch`, without `return_offsets`, `units` and `out`. Iterators are read in bounded memory.
+        Long documents are counted in parts if that is exact: by rank with merges in order of creation, or if
+        text is split by a pattern with a kernel. Otherwise, and with `boundaries` or `sample`, all ids of a
+        document are in memory. Arguments are as for `encode_batch`, without `return_offsets`, `units` and
+        `out`. Iterators are read in bounded memory.
 
         Examples
         --------
@@ -230,35 +256,42 @@ class Encoding(Fitted):
         Parameters
         ----------
         docs, pairs, allowed_special, disallowed_special
-            As for `encode_batch`; also one document, a `str`, bytes or a 1-D array. `pairs`: the second document of each pair.
+            As for `encode_batch`; also one document, a `str`, bytes or a 1-D array. `pairs`: the second
+            document of each pair.
         max_length
             The length for `truncation`, and for ``padding="max_length"``, ids of the template included.
         truncation, stride
-            True or ``"longest_first"``, ``"only_first"``, ``"only_second"``: truncate documents, or these of pairs. Only the
-            needed part of a long document is read if that gives the same ids; errors in the rest are then not reported.
-            `stride`: the ids that windows share, with `return_overflowing_tokens`.
+            True or ``"longest_first"``, ``"only_first"``, ``"only_second"``: truncate documents, or these of
+            pairs. Only the needed part of a long document is read if that gives the same ids; errors in the
+            rest are then not reported. `stride`: the ids that windows share, with
+            `return_overflowing_tokens`.
         padding
             True or ``"longest"``: all get the length of the longest document; ``"max_length"``: that length.
         pad_id, pad_to_multiple_of
-            The id, or the special token, for padding; by default ``"[PAD]"``, ``"<pad>"`` or ``"<|pad|>"``. The length of
-            padded documents is rounded up to a multiple.
+            The id, or the special token, for padding; by default ``"[PAD]"``, ``"<pad>"`` or ``"<|pad|>"``.
+            The length of padded documents is rounded up to a multiple.
         side, truncation_side
-            ``"right"`` or ``"left"``: the side of the padding, and the side from which documents are truncated.
+            ``"right"`` or ``"left"``: the side of the padding, and the side from which documents are
+            truncated.
         template, add_special_tokens
-            The parts of each input: special tokens and ``$A`` for the document, such as ``"[CLS] $A [SEP]"``, or a list of
-            parts, which may be ids. For pairs a tuple of two templates, the second with ``$B``. None: the post-processor of the
-            file, as its other defaults. `encode` never adds anything.
+            The parts of each input: special tokens and ``$A`` for the document, such as ``"[CLS] $A [SEP]"``,
+            or a list of parts, which may be ids. For pairs a tuple of two templates, the second with ``$B``.
+            None: the post-processor of the file, as its other defaults. `encode` never adds anything.
         return_tensors
             ``"np"`` or ``"pt"``: int64 matrices with a row per document; ValueError if lengths differ.
-        return_offsets, return_attention_mask, return_token_type_ids, return_special_tokens_mask, return_overflowing_tokens
-            Add `offset_mapping`: start and end of each token, in characters of text, otherwise in symbols; 0 and 0 for added
-            ids. Add `attention_mask`, 0 for padding; `token_type_ids` (None: for pairs with a post-processor);
-            `special_tokens_mask`, 1 for added ids; further rows for truncated ids, and `overflow_to_sample_mapping`.
+        return_offsets, return_special_tokens_mask
+            Add `offset_mapping`: start and end of each token, in characters of text, otherwise in symbols; 0
+            and 0 for added ids. Add `special_tokens_mask`, 1 for added ids.
+        return_attention_mask, return_token_type_ids
+            Add `attention_mask`, 0 for padding; `token_type_ids` (None: for pairs with a post-processor).
+        return_overflowing_tokens
+            Add rows for truncated ids, and `overflow_to_sample_mapping`.
 
         Returns
         -------
         inputs
-            A `ModelInputs`, a dict: 1-D arrays for a single document, int32 matrices with padding, otherwise lists of arrays.
+            A `ModelInputs`, a dict: 1-D arrays for a single document, int32 matrices with padding, otherwise
+            lists of arrays.
 
         Examples
         --------
@@ -274,7 +307,12 @@ class Encoding(Fitted):
         words, file = model.segmenter.special, model.segmenter.file or {}
         if isinstance(pairs, str) and not pairs and "model_input_names" in file.get("config", {}):
             pairs = None  # as transformers has it
-        for flag in ("add_special_tokens", "return_offsets", "return_special_tokens_mask", "return_overflowing_tokens"):
+        for flag in (
+            "add_special_tokens",
+            "return_offsets",
+            "return_special_tokens_mask",
+            "return_overflowing_tokens",
+        ):
             if not isinstance(given[flag], (bool, np.bool_)):
                 raise TypeError(f"{flag}: expected True or False, got {describe(given[flag])}")
         special = {} if words is None else dict(zip(words.words, words.ids.tolist(), strict=True))
@@ -287,16 +325,30 @@ class Encoding(Fitted):
         single, docs, pairs = model_inputs.is_one(docs), kept(docs), kept(pairs)
         is_text = model.alphabet.kind == "str" or model.segmenter.encoding is not None
         options = {"allowed_special": allowed_special, "disallowed_special": disallowed_special}
-        positions = {"return_offsets": "spans", "units": "characters" if is_text else None} if return_offsets else {}
-        room = None if pairs is not None or return_overflowing_tokens or model.segmenter.unknown is not None else shape.room
+        positions = (
+            {"return_offsets": "spans", "units": "characters" if is_text else None} if return_offsets else {}
+        )
+        room = (
+            None
+            if pairs is not None or return_overflowing_tokens or model.segmenter.unknown is not None
+            else shape.room
+        )
         first = self._encoded(docs, single, room, shape.cuts_left, options, positions)
         second = None if pairs is None else self._encoded(pairs, single, None, False, options, positions)
         if second is not None and len(first[0]) != len(second[0]):
-            raise ValueError(f"pairs: expected {len(first[0])} documents, as many as docs, got {len(second[0])}")
+            raise ValueError(
+                f"pairs: expected {len(first[0])} documents, as many as docs, got {len(second[0])}"
+            )
         return shape.inputs(first, second, single, (docs, pairs), model.segmenter, self.id_to_token)
 
     def _encoded(
-        self, docs: Any, single: bool, room: int | None, left: bool, options: dict[str, Any], positions: dict[str, Any]
+        self,
+        docs: Any,
+        single: bool,
+        room: int | None,
+        left: bool,
+        options: dict[str, Any],
+        positions: dict[str, Any],
     ) -> tuple[Ragged, NDArray[np.int64] | None]:
         """The ids of documents, and spans if `positions` requests them; of long documents the `room` ids that are kept."""
         encode: Any = self.encode_batch
@@ -308,7 +360,8 @@ class Encoding(Fitted):
             given = parts.shortened(self._plan(), encode, docs, single, room, left, options)
         try:
             found = encode(given, **options, **positions)
-        except (TypeError, ValueError):  # the message has the position in the whole, if the whole has the error
+        except (TypeError, ValueError):
+            # the message has the position in the whole, if the whole has the error
             if given is docs:
                 raise
             found = encode(docs, **options, **positions)
@@ -321,9 +374,9 @@ class Encoding(Fitted):
     def spans(self, docs: Any, offsets: Any = None, **options: Any) -> Spans:
         """Encode documents, and list the positions of all tokens: flat arrays, one row per token.
 
-        Arguments are as for `encode_batch`, without `return_offsets`. A `Spans` has `ids`, `starts` and `lengths` in symbols,
-        and `documents`. A token covers its symbols. If text is changed or symbols are skipped, it extends to the next token or
-        the end of the document.
+        Arguments are as for `encode_batch`, without `return_offsets`. A `Spans` has `ids`, `starts` and
+        `lengths` in symbols, and `documents`. A token covers its symbols. If text is changed or symbols are
+        skipped, it extends to the next token or the end of the document.
 
         Examples
         --------
@@ -339,36 +392,49 @@ class Encoding(Fitted):
         ids, starts = encode(docs, offsets, return_offsets=True, **options)
         covers = self.is_lossless and options.get("unknown") in (None, "raise")
         words = self._fitted().alphabet.names is not None
-        ends = None if covers else np.diff(read_documents(docs, offsets, self._prepared.encoding, words).offsets)
+        ends = (
+            None if covers else np.diff(read_documents(docs, offsets, self._prepared.encoding, words).offsets)
+        )
         return spans_of(ids, starts, self._tables.decoder.lengths, ends)
 
-    def encode_iter(self, docs: Iterable[Any], *, batch: int = BATCH, **options: Any) -> Iterator[NDArray[np.int32]]:
+    def encode_iter(
+        self, docs: Iterable[Any], *, batch: int = BATCH, **options: Any
+    ) -> Iterator[NDArray[np.int32]]:
         """Yield the int32 ids of each document of an iterable, one after the other, in bounded memory.
 
-        About `batch` symbols are read and encoded together, on all threads; the result does not depend on it. Options are
-        `unknown`, `allowed_special` and `disallowed_special`, as for `encode`. Errors have the number of the document in the
-        whole iterable, and come after the documents of earlier batches.
+        About `batch` symbols are read and encoded together, on all threads; the result does not depend on it.
+        Options are `unknown`, `allowed_special` and `disallowed_special`, as for `encode`. Errors have the
+        number of the document in the whole iterable, and come after the documents of earlier batches.
 
         Examples
         --------
         >>> [ids.tolist() for ids in BPE.from_merges([[0, 1]], alphabet="ab").encode_iter(iter(["ab", "", "bab"]))]
         [[2], [], [1, 2]]
         """
-        from ubpe_numba.coding import streams  # here, as below: encoding one document or a list need not wait for it
+        # here, as below: encoding one document or a list need not wait for it
+        from ubpe_numba.coding import streams
 
         self._fitted()
-        return streams.through_iter(streams.groups_of(docs, batch, "docs"), self.encode_batch, streams.check_options(options))
+        return streams.through_iter(
+            streams.groups_of(docs, batch, "docs"), self.encode_batch, streams.check_options(options)
+        )
 
     def stream(
-        self, *, frame: int | None = None, unknown: Any = None, allowed_special: Any = "none", disallowed_special: Any = "all"
+        self,
+        *,
+        frame: int | None = None,
+        unknown: Any = None,
+        allowed_special: Any = "none",
+        disallowed_special: Any = "all",
     ) -> EncoderStream:
         """Encode a stream of chunks, and return int32 ids as soon as they are certain.
 
-        ``push(chunk)`` and ``finish()`` of the `EncoderStream` return ids; ``over(chunks)`` yields those of an iterable. The
-        ids do not depend on the division into chunks. By rank, with merges in order of creation, a few ids are held back (proof
-        in ``coding/kernels/incremental.py``); of text with a named pattern, what follows the last certain split. With `frame`
-        every `frame` symbols are encoded as a separate document. Other options: as for `encode`. ValueError if nothing is
-        certain without frames, and for other documents that are changed or split.
+        ``push(chunk)`` and ``finish()`` of the `EncoderStream` return ids; ``over(chunks)`` yields those of
+        an iterable. The ids do not depend on the division into chunks. By rank, with merges in order of
+        creation, a few ids are held back (proof in ``coding/kernels/incremental.py``); of text with a named
+        pattern, what follows the last certain split. With `frame` every `frame` symbols are encoded as a
+        separate document. Other options: as for `encode`. ValueError if nothing is certain without frames,
+        and for other documents that are changed or split.
 
         Examples
         --------
@@ -378,10 +444,18 @@ class Encoding(Fitted):
         """
         from ubpe_numba.coding.streams import stream_of
 
-        given = {"unknown": unknown, "allowed_special": allowed_special, "disallowed_special": disallowed_special}
+        given = {
+            "unknown": unknown,
+            "allowed_special": allowed_special,
+            "disallowed_special": disallowed_special,
+        }
         usual = {"unknown": None, "allowed_special": "none", "disallowed_special": "all"}
-        encode = partial(self.encode, **{name: value for name, value in given.items() if value != usual[name]})
-        return stream_of(self._plan(), frame, self._unknown(unknown), encode, (allowed_special, disallowed_special))
+        encode = partial(
+            self.encode, **{name: value for name, value in given.items() if value != usual[name]}
+        )
+        return stream_of(
+            self._plan(), frame, self._unknown(unknown), encode, (allowed_special, disallowed_special)
+        )
 
 
 def refuse_positions(options: dict[str, Any]) -> None:

@@ -16,11 +16,13 @@ from ubpe_numba.vocabulary.unknown import hides_symbols
 __all__ = ["export"]
 
 
-def export(tok: Tokenizer | WordPiece, format: str, path: str | os.PathLike[str] | None = None, **options: Any) -> Any:
+def export(
+    tok: Tokenizer | WordPiece, format: str, path: str | os.PathLike[str] | None = None, **options: Any
+) -> Any:
     r"""Make the file, or the object, by which another library gives the same ids.
 
-    Every export is read back and tried on thousands of samples before it is returned, also by the other library if it is
-    installed.
+    Every export is read back and tried on thousands of samples before it is returned, also by the other
+    library if it is installed.
 
     Parameters
     ----------
@@ -28,19 +30,22 @@ def export(tok: Tokenizer | WordPiece, format: str, path: str | os.PathLike[str]
         A fitted tokenizer.
     format
         ``"tokenizer.json"``
-            Of Hugging Face's tokenizers: a model of the type BPE, of a `UBPE` Unigram, of a `WordPiece` WordPiece. Integers
-            become characters: the symbol at place i of the alphabet is ``chr(0xE000 + i)`` below 6400, from there on
-            ``chr(0x10000 - 6400 + i)``. Options `unk_token` and `template`, below.
+            Of Hugging Face's tokenizers: a model of the type BPE, of a `UBPE` Unigram, of a `WordPiece`
+            WordPiece. Integers become characters: the symbol at place i of the alphabet is ``chr(0xE000 +
+            i)`` below 6400, from there on ``chr(0x10000 - 6400 + i)``. Options `unk_token` and `template`,
+            below.
         ``"transformers"``
-            A `transformers.PreTrainedTokenizerFast`; with a path its `save_pretrained` writes the folder. The options of
-            ``"tokenizer.json"``, and those of that class: `bos_token`, `eos_token`, `pad_token`, `cls_token`, `sep_token`,
-            `mask_token` (special tokens of this tokenizer), `model_max_length`, `padding_side`, `chat_template` and others.
+            A `transformers.PreTrainedTokenizerFast`; with a path its `save_pretrained` writes the folder. The
+            options of ``"tokenizer.json"``, and those of that class: `bos_token`, `eos_token`, `pad_token`,
+            `cls_token`, `sep_token`, `mask_token` (special tokens of this tokenizer), `model_max_length`,
+            `padding_side`, `chat_template` and others.
         ``"tiktoken"``, ``"tiktoken.Encoding"``
-            The file of ranks, to which pattern and special tokens do not belong; a `tiktoken.Encoding` with both, option `name`.
+            The file of ranks, to which pattern and special tokens do not belong; a `tiktoken.Encoding` with
+            both, option `name`.
         ``"sentencepiece"``
-            A `.model` file of the kind BPE, or for a `UBPE` unigram; for tokenizers of characters without a pre-tokenizer.
-            Special tokens become control pieces, which sentencepiece does not look for. A model without an unknown token gets
-            one more id.
+            A `.model` file of the kind BPE, or for a `UBPE` unigram; for tokenizers of characters without a
+            pre-tokenizer. Special tokens become control pieces, which sentencepiece does not look for. A
+            model without an unknown token gets one more id.
         ``"vocab+merges"``
             `vocab.json` and `merges.txt`, a dict of their texts; `path` is their folder.
         ``"vocab.txt"``
@@ -50,11 +55,11 @@ def export(tok: Tokenizer | WordPiece, format: str, path: str | os.PathLike[str]
     path
         A file or folder to write as well, atomically.
     **options
-        Options of the format. `unk_token`: the special token or the symbol (``"N"``; for integers ``(5,)``) that replaces every
-        unknown symbol there. The default is that of the argument `unknown`; False means none, without a warning. For a `UBPE`
-        it is a special token. `template`: the parts of an input there, such as ``"[CLS] $A [SEP]"``, with ``$A`` for the
-        document. Its special tokens also follow the second document of a pair. A second `str` is the template of pairs: ``("<s>
-        $A", "<s> $A <s>:1 $B:1")``.
+        Options of the format. `unk_token`: the special token or the symbol (``"N"``; for integers ``(5,)``)
+        that replaces every unknown symbol there. The default is that of the argument `unknown`; False means
+        none, without a warning. For a `UBPE` it is a special token. `template`: the parts of an input there,
+        such as ``"[CLS] $A [SEP]"``, with ``$A`` for the document. Its special tokens also follow the second
+        document of a pair. A second `str` is the template of pairs: ``("<s> $A", "<s> $A <s>:1 $B:1")``.
 
     Returns
     -------
@@ -64,7 +69,8 @@ def export(tok: Tokenizer | WordPiece, format: str, path: str | os.PathLike[str]
     Raises
     ------
     ValueError
-        If the format cannot express the tokenizer, naming the setting, or the first sample with different ids.
+        If the format cannot express the tokenizer, naming the setting, or the first sample with different
+        ids.
     TypeError
         For an option that the format does not have.
 
@@ -75,11 +81,12 @@ def export(tok: Tokenizer | WordPiece, format: str, path: str | os.PathLike[str]
 
     Notes
     -----
-    As ``"tokenizer.json"`` a `UBPE` needs the objective ``"tokenizers"``, with the ties of the other library among paths of
-    equal probability (``aa|a``, ``a|aa``). Fit, or `reweight`, with it, or use ``tok.set_params(objective="tokenizers")``. The
-    JSON reader there does not round numbers to the nearest; 1 score in 600 is not read back exactly, whatever the decimals. A
-    fit with this objective chooses other scores, 1 part in 10**16 away. Other tokenizers keep such scores, which could decide
-    otherwise between paths of equal probability.
+    As ``"tokenizer.json"`` a `UBPE` needs the objective ``"tokenizers"``, with the ties of the other library
+    among paths of equal probability (``aa|a``, ``a|aa``). Fit, or `reweight`, with it, or use
+    ``tok.set_params(objective="tokenizers")``. The JSON reader there does not round numbers to the nearest; 1
+    score in 600 is not read back exactly, whatever the decimals. A fit with this objective chooses other
+    scores, 1 part in 10**16 away. Other tokenizers keep such scores, which could decide otherwise between
+    paths of equal probability.
 
     Examples
     --------
@@ -94,12 +101,23 @@ def export(tok: Tokenizer | WordPiece, format: str, path: str | os.PathLike[str]
     (b'YWI= 256\n', [256, 99])
     """
     write = table.writer(format, options)
-    if isinstance(tok, Tokenizer) and "_model" in vars(tok) and tok._model.alphabet.names is not None and format != "ubpe":
-        raise ValueError(f"format: {quoted(format)} has no symbols with names; save(path) keeps them, and 'ubpe' has words")
+    if (
+        isinstance(tok, Tokenizer)
+        and "_model" in vars(tok)
+        and tok._model.alphabet.names is not None
+        and format != "ubpe"
+    ):
+        raise ValueError(
+            f"format: {quoted(format)} has no symbols with names; save(path) keeps them, and 'ubpe' has words"
+        )
     if isinstance(tok, Tokenizer) and "_model" in vars(tok) and tok._model.segmenter.frame:
-        raise ValueError(f"format: {quoted(format)} has no frames, and would encode to other ids; save(path) keeps them")
+        raise ValueError(
+            f"format: {quoted(format)} has no frames, and would encode to other ids; save(path) keeps them"
+        )
     if isinstance(tok, Tokenizer) and "_model" in vars(tok) and tok._model.segmenter.mirror is not None:
-        raise ValueError("mirror: other libraries have none, and encode a document and its mirror apart; save(path) keeps it")
+        raise ValueError(
+            "mirror: other libraries have none, and encode a document and its mirror apart; save(path) keeps it"
+        )
     made = write(_exported(tok), **options)
     if path is None:
         return made
@@ -124,14 +142,20 @@ def _exported(tok: Tokenizer | WordPiece) -> Exported:
 
     if isinstance(tok, WordPiece):
         words = tok._words()
-        return Exported(words, "words", lambda docs: tok.encode_batch(docs, allowed_special="all").to_lists(), None, load)
+        return Exported(
+            words, "words", lambda docs: tok.encode_batch(docs, allowed_special="all").to_lists(), None, load
+        )
     if not isinstance(tok, Tokenizer):
         raise TypeError(f"tok: expected a tokenizer, got {type(tok).__name__}: export(tok, format, path)")
     tok = tok._now()
     model = tok._fitted()
     tok._check_model(model)  # arguments that a user may have set since
     return Exported(
-        model, tok._encodes_by, lambda docs, **options: tok.encode_batch(docs, **options).to_lists(), _unknown_of(tok), load
+        model,
+        tok._encodes_by,
+        lambda docs, **options: tok.encode_batch(docs, **options).to_lists(),
+        _unknown_of(tok),
+        load,
     )
 
 

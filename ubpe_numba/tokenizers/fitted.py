@@ -37,7 +37,16 @@ if TYPE_CHECKING:
 
 DEFAULT_RULES = FitRules()
 _WHOLE = Preprocessing()
-OBJECTIVES = ("tfidf", "shortest", "additive", "log_frequency", "longest", "likelihood", "sentencepiece", "tokenizers")
+OBJECTIVES = (
+    "tfidf",
+    "shortest",
+    "additive",
+    "log_frequency",
+    "longest",
+    "likelihood",
+    "sentencepiece",
+    "tokenizers",
+)
 #: Objectives of probabilities, and how paths are searched by them.
 BY_PROBABILITY = {"likelihood": "additive", "sentencepiece": "sentencepiece", "tokenizers": "tokenizers"}
 #: Constructor arguments that decide ids, of a fitted tokenizer by what it learned.
@@ -68,7 +77,8 @@ else:
             return super().__get__(instance, owner)
 
 
-#: Methods whose unknown arguments are told apart; the others check their own, or are called too often to be wrapped.
+#: Methods whose unknown arguments are told apart; the others check their own, or are called too often to be
+#: wrapped.
 _WRAPPED = _READING | {"__init__", "fit", "fit_more"}
 
 
@@ -87,7 +97,9 @@ class _Class(ABCMeta):
 
     def __new__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **options: Any) -> Any:
         """Wrap the methods that are not called often."""
-        found = {key: value for key, value in namespace.items() if key in _WRAPPED and inspect.isfunction(value)}
+        found = {
+            key: value for key, value in namespace.items() if key in _WRAPPED and inspect.isfunction(value)
+        }
         wrapped = {key: told(_of_now(value) if key in _READING else value) for key, value in found.items()}
         return super().__new__(cls, name, bases, {**namespace, **wrapped}, **options)
 
@@ -101,7 +113,11 @@ class _Class(ABCMeta):
 
 
 def _unknown_attribute(cls: type, name: str) -> AttributeError:
-    told = hint(ATTRIBUTES, name, [] if name[:1] in ("", "_") or name in ATTRIBUTES else [n for n in dir(cls) if n[0] != "_"])
+    told = hint(
+        ATTRIBUTES,
+        name,
+        [] if name[:1] in ("", "_") or name in ATTRIBUTES else [n for n in dir(cls) if n[0] != "_"],
+    )
     return AttributeError(f"{cls.__name__!r} object has no attribute {name!r}{told}", name=name)
 
 
@@ -118,7 +134,9 @@ class _Absent:
         if tokenizer is None or self._name in ATTRIBUTES:
             raise _unknown_attribute(cls, self._name)
         if self._name == "history_":
-            raise NotFittedError(f"this {cls.__name__} was not learned by fit and has no history_ of its corpus: call fit first")
+            raise NotFittedError(
+                f"this {cls.__name__} was not learned by fit and has no history_ of its corpus: call fit first"
+            )
 
 
 def _there(owner: Any, names: Iterable[str]) -> list[str]:
@@ -177,8 +195,9 @@ class Fitted(metaclass=_Class):
         Parameters
         ----------
         **params
-            The new values. `n_threads`, `unknown`, `objective` and the rule of encoding act at once, the others at the next
-            `fit`. ValueError for an unknown name, and for `alphabet` and `preprocessing` after a fit.
+            The new values. `n_threads`, `unknown`, `objective` and the rule of encoding act at once, the
+            others at the next `fit`. ValueError for an unknown name, and for `alphabet` and `preprocessing`
+            after a fit.
 
         Examples
         --------
@@ -212,7 +231,9 @@ class Fitted(metaclass=_Class):
             return _WHOLE
         if not isinstance(self.preprocessing, Preprocessing):
             hint = "for_text takes the parts of one as arguments"
-            raise TypeError(f"preprocessing: expected a Preprocessing or None, got {describe(self.preprocessing)}; {hint}")
+            raise TypeError(
+                f"preprocessing: expected a Preprocessing or None, got {describe(self.preprocessing)}; {hint}"
+            )
         return self.preprocessing
 
     def _segmenter(self, kind: str, size: int | None) -> Segmenter:
@@ -240,11 +261,17 @@ class Fitted(metaclass=_Class):
         """
         self._check_model(model)
         state = {**vars(self), **params, "history_": history, "_model": model, "_made_plans": {}}
-        state = {name: value for name, value in state.items() if value is not None or name not in ("history_", "metadata_")}
+        state = {
+            name: value
+            for name, value in state.items()
+            if value is not None or name not in ("history_", "metadata_")
+        }
         if history is not None:
             for array in history[:4]:
                 array.setflags(write=False)
-        given = {name: frozen(value) for name, value in state.items() if isinstance(value, (list, np.ndarray))}
+        given = {
+            name: frozen(value) for name, value in state.items() if isinstance(value, (list, np.ndarray))
+        }
         super().__setattr__("__dict__", state | given)
 
     def _now(self) -> Self:
@@ -285,7 +312,8 @@ class Fitted(metaclass=_Class):
     ) -> Self:
         """Become fitted with the result of a fit; weighed by its corpus where that is here."""
         if settings.rules.order == "idf":
-            from ubpe_numba.vocabulary.weights import rearranged  # here only: most fits keep the order of creation
+            # here only: most fits keep the order of creation
+            from ubpe_numba.vocabulary.weights import rearranged
 
             vocabulary = rearranged(vocabulary, settings.n_tokens, settings.rules.trim, self._needs_pairs)
         if corpus is not None and self._weighs_by_text:
@@ -302,8 +330,8 @@ class Fitted(metaclass=_Class):
     def _tell_the_end(self, settings: Settings, size: int, had: int) -> None:
         """Log that a fit from `had` ids ended at `size`, below the size requested; warn if it is far below.
 
-        Far is less than a tenth of the tokens to learn, of a first fit where these are a thousand or more, and there is any
-        symbol to learn from. The default of `n_tokens` requests nothing.
+        Far is less than a tenth of the tokens to learn, of a first fit where these are a thousand or more,
+        and there is any symbol to learn from. The default of `n_tokens` requests nothing.
         """
         if settings.mirror is not None and size + 1 == settings.n_tokens:
             return  # where a token and its mirror were next
@@ -323,7 +351,9 @@ class Fitted(metaclass=_Class):
         if asked != default and self._model.vocabulary.n_symbols and not enough and size - had < wanted / 10:
             warn(f"{told}; are these the documents that were meant?")
 
-    def _weighed(self, corpus: Corpus, alphabet: Alphabet, vocabulary: Vocabulary, progress: Progress, frame: int) -> Vocabulary:
+    def _weighed(
+        self, corpus: Corpus, alphabet: Alphabet, vocabulary: Vocabulary, progress: Progress, frame: int
+    ) -> Vocabulary:
         """A vocabulary that was learned from a corpus, with what encoding needs to know of that beside the merges."""
         return vocabulary
 
@@ -349,7 +379,11 @@ class Fitted(metaclass=_Class):
 
     def __getstate__(self) -> dict[str, Any]:
         """All attributes but those that are made when first needed; equal for equal tokenizers."""
-        return dict(plain_copy({name: v for name, v in sorted(vars(self).copy().items()) if not name.startswith("_made_")}))
+        return dict(
+            plain_copy(
+                {name: v for name, v in sorted(vars(self).copy().items()) if not name.startswith("_made_")}
+            )
+        )
 
     @property
     def vocabulary(self) -> TokenTable:
@@ -364,7 +398,8 @@ class Fitted(metaclass=_Class):
         tables = self._tables
         made: TokenTable | None = tables.kept.get("vocabulary")
         if made is None:
-            from ubpe_numba.tokenizers.token_table import TokenTable  # here only: encoding need not wait for it
+            # here only: encoding need not wait for it
+            from ubpe_numba.tokenizers.token_table import TokenTable
 
             made = tables.kept["vocabulary"] = TokenTable(tables.model, self._symbols_by_id(tables))
         return made
@@ -381,7 +416,8 @@ class Fitted(metaclass=_Class):
             from ubpe_numba.inside.header import Kernels  # here only: other calls need not wait for it
 
             now = self._now()
-            plan, plans = now._plan(), now.__dict__.pop("_made_plans")  # or a cycle through an array, which is never freed
+            # or a cycle through an array, which is never freed
+            plan, plans = now._plan(), now.__dict__.pop("_made_plans")
             made = plans["kernels"] = Kernels(now, plan)
         return made
 
@@ -389,8 +425,9 @@ class Fitted(metaclass=_Class):
     def is_lossless(self) -> bool:
         """Whether `decode` restores every text.
 
-        False if a normalizer changes text, or parts of it are left out or become an unknown token. Also False if `unknown`
-        allows symbols outside the alphabet, or several symbols share an id. `decode` then returns the text as it was encoded.
+        False if a normalizer changes text, or parts of it are left out or become an unknown token. Also False
+        if `unknown` allows symbols outside the alphabet, or several symbols share an id. `decode` then
+        returns the text as it was encoded.
 
         Examples
         --------
@@ -405,7 +442,8 @@ class Fitted(metaclass=_Class):
     def fingerprint(self) -> str:
         """A hash of everything that decides encoding and decoding, and of the weights; equal for equal models on any machine.
 
-        A model that was converted from a format without weights may encode the same and have another fingerprint.
+        A model that was converted from a format without weights may encode the same and have another
+        fingerprint.
 
         Examples
         --------
@@ -433,7 +471,8 @@ class Fitted(metaclass=_Class):
         tables = self._tables
         made: TokenNames | None = tables.kept.get("names")
         if made is None:
-            from ubpe_numba.tokenizers.token_names import token_names  # here only: encoding need not wait for it
+            # here only: encoding need not wait for it
+            from ubpe_numba.tokenizers.token_names import token_names
 
             made = tables.kept["names"] = token_names(tables.model)
         return made
@@ -458,9 +497,10 @@ class Fitted(metaclass=_Class):
     def get_vocab(self) -> dict[Any, int]:
         """The id of every token by its name, special tokens included, in order of ids: a new dict at each call.
 
-        Over characters a name is the text of the token. Over bytes it has a character per byte, as in vocabularies of Hugging
-        Face (``"Ġlow"`` is `` low``). Over integers it is a tuple of them. Special tokens have their text. If several tokens
-        have the same symbols, the lowest id has the name, or a special token.
+        Over characters a name is the text of the token. Over bytes it has a character per byte, as in
+        vocabularies of Hugging Face (``"Ġlow"`` is `` low``). Over integers it is a tuple of them. Special
+        tokens have their text. If several tokens have the same symbols, the lowest id has the name, or a
+        special token.
 
         Examples
         --------
@@ -496,10 +536,16 @@ class Fitted(metaclass=_Class):
                 return None
         elif model.alphabet.names is not None:
             found = names.ids.get(tuple(token) if isinstance(token, (list, tuple, np.ndarray)) else token)
-            return names.ids.get((token,)) if found is None and not isinstance(token, (list, np.ndarray)) else found
+            return (
+                names.ids.get((token,))
+                if found is None and not isinstance(token, (list, np.ndarray))
+                else found
+            )
         elif kind == "int" and not isinstance(token, (str, bytes, bytearray)):
             items = token.tolist() if isinstance(token, np.ndarray) else token
-            token = tuple(integer(item, "token") for item in (items if isinstance(items, (list, tuple)) else [items]))
+            token = tuple(
+                integer(item, "token") for item in (items if isinstance(items, (list, tuple)) else [items])
+            )
         elif not isinstance(token, str) or (kind == "int" and (special is None or not special.named.any())):
             expected = "integers" if kind == "int" else kind if kind == "str" else "str or bytes"
             raise TypeError(f"token: expected {expected}, got {describe(token)}")
@@ -537,7 +583,8 @@ class Fitted(metaclass=_Class):
 
     def __sklearn_tags__(self) -> Any:
         """The tags of a step of a pipeline of scikit-learn: a transformer of documents, fitted without targets."""
-        from sklearn.utils import InputTags, Tags, TargetTags, TransformerTags  # installed, since it is the caller
+        # installed, since it is the caller
+        from sklearn.utils import InputTags, Tags, TargetTags, TransformerTags
 
         return Tags(
             estimator_type=None,

@@ -39,8 +39,8 @@ class Saving(Fitted):
         path
             Its suffix decides the format: ``.json``, readable, or ``.npz``, flat arrays.
         metadata
-            A JSON object to store in the file, such as a scale, a rate, or names of channels; by default that of the file which
-            this tokenizer comes from. `load` returns it as `metadata_`.
+            A JSON object to store in the file, such as a scale, a rate, or names of channels; by default that
+            of the file which this tokenizer comes from. `load` returns it as `metadata_`.
 
         Examples
         --------
@@ -74,15 +74,17 @@ class Saving(Fitted):
         if hasattr(self, "history_"):
             state["history"] = self.history_.state(model.vocabulary)
         n_bytes = formats.model_file.save(path, {**state, **parts})
-        if (most := max(model.alphabet.size, model.vocabulary.arena.size)) > formats.model_file.claimable(n_bytes):
+        if (most := max(model.alphabet.size, model.vocabulary.arena.size)) > formats.model_file.claimable(
+            n_bytes
+        ):
             warn(f"{os.fspath(path)}: to load it again, pass max_symbols={most}")
 
     @of_class
     def load(cls, source: Any, *, n_threads: int | None = None, **options: Any) -> Self:
         """Read a tokenizer of this class: a file that `save` wrote, or any that `ubpe_numba.load` reads.
 
-        Arguments are as for `ubpe_numba.load`. ModelFormatError for a file that is not valid, or of another class;
-        `Tokenizer.load` takes any class.
+        Arguments are as for `ubpe_numba.load`. ModelFormatError for a file that is not valid, or of another
+        class; `Tokenizer.load` takes any class.
 
         Examples
         --------
@@ -93,13 +95,17 @@ class Saving(Fitted):
         if inspect.isabstract(cls):
             made = load(source, n_threads=n_threads, **options)
             if not isinstance(made, cls):
-                raise ModelFormatError(f"source: a {type(made).__name__}, not a {cls.__name__}: use {type(made).__name__}.load")
+                raise ModelFormatError(
+                    f"source: a {type(made).__name__}, not a {cls.__name__}: use {type(made).__name__}.load"
+                )
             return made
         name = next(base.__name__ for base in cls.__mro__ if base.__name__ in _MODULES)
         read, found = formats.table.read(source, name, options)
         if found.tokenizer != name:
             other = shortened(found.tokenizer, 40)
-            raise ModelFormatError(f"{read.path}: a {other}, not a {name}: use {other}.load, or load for any of them")
+            raise ModelFormatError(
+                f"{read.path}: a {other}, not a {name}: use {other}.load, or load for any of them"
+            )
         return cls._made(read, found, n_threads)
 
     @classmethod
@@ -110,28 +116,46 @@ class Saving(Fitted):
         try:
             if not isinstance(found.model, dict):
                 return cls._imported(found.model, {**found.params, "n_threads": n_threads})
-            vars(made).update({"metadata_": checked_metadata(found.model["metadata"])} if "metadata" in found.model else {})
+            vars(made).update(
+                {"metadata_": checked_metadata(found.model["metadata"])} if "metadata" in found.model else {}
+            )
             return made
         except (TypeError, ValueError) as error:
             raise ModelFormatError(f"{read.path}: {error}") from error
 
     @classmethod
     def _loaded(
-        cls, where: str, state: dict[str, Any], n_bytes: int, n_threads: int | None, max_symbols: int | None = None
+        cls,
+        where: str,
+        state: dict[str, Any],
+        n_bytes: int,
+        n_threads: int | None,
+        max_symbols: int | None = None,
     ) -> Self:
         """A tokenizer from the content of a file of so many bytes."""
         make: Any = cls  # the constructors differ
         tok: Self = make(n_threads=n_threads)
-        resolve_threads(n_threads)  # raises for the argument, or for the environment, before the file is looked into
-        at_most = formats.model_file.claimable(n_bytes) if max_symbols is None else positive(max_symbols, "max_symbols")
+        # raises for the argument, or for the environment, before the file is looked into
+        resolve_threads(n_threads)
+        at_most = (
+            formats.model_file.claimable(n_bytes)
+            if max_symbols is None
+            else positive(max_symbols, "max_symbols")
+        )
         try:
             params = {"unknown": "raise", **state["params"]}
             names = [name for name in tok.get_params() if name not in NOT_IN_PARAMS]
-            check_fields(params, [*names, "max_token_length", *(["token_weights"] if "objective" in names else [])], "params")
+            check_fields(
+                params,
+                [*names, "max_token_length", *(["token_weights"] if "objective" in names else [])],
+                "params",
+            )
             rules, longest = params["rules"], params.pop("max_token_length")
             if not isinstance(rules, dict):
                 raise ModelFormatError("rules: expected an object")
-            fields = [field.name for field in dataclasses.fields(FitRules) if field.name != "max_token_length"]
+            fields = [
+                field.name for field in dataclasses.fields(FitRules) if field.name != "max_token_length"
+            ]
             check_fields(rules, fields, "rules")
             model = Model.from_state(state, at_most)
             params["unknown"] = argument_from_state(params["unknown"], model.alphabet)
@@ -140,11 +164,17 @@ class Saving(Fitted):
                 params["objective"] = objective_from(params["objective"], params.pop("token_weights"))
             tok.set_params(**params)
             tok._settings()
-            tok._take(model, History.from_state(state["history"], model.vocabulary) if "history" in state else None)
+            tok._take(
+                model, History.from_state(state["history"], model.vocabulary) if "history" in state else None
+            )
         except (TypeError, ValueError) as error:
             raise ModelFormatError(f"{where}: {error}") from error
         if (cutter := model.segmenter.pretokenizer) is not None and cutter.unicode:
-            then = next(part["unicode"] for part in (state["text"].get(n) for n in ("pretokenizer", "python_pattern")) if part)
+            then = next(
+                part["unicode"]
+                for part in (state["text"].get(n) for n in ("pretokenizer", "python_pattern"))
+                if part
+            )
             if then != cutter.unicode:
                 told = f"{where}: cuts text by Unicode {shortened(then, 40)}, and here is {cutter.unicode}"
                 warn(f"{told}: rare characters may be cut differently")
@@ -178,12 +208,17 @@ def checked_metadata(metadata: Any) -> dict[str, Any]:
         raise TypeError(f"metadata: expected a dict, got {describe(metadata)}")
     found: dict[str, Any] = {}
     for name, value in metadata.items():
-        with contextlib.suppress(TypeError, ValueError, RecursionError):  # a number that is not finite, or no end
+        # a number that is not finite, or no end
+        with contextlib.suppress(TypeError, ValueError, RecursionError):
             found[name] = json.loads(json.dumps(value, allow_nan=False))
         if not isinstance(name, str) or name not in found or found[name] != value:
             calls = {"state": "state()", "tolist": "tolist()", "count": "list()"}
-            way = next((f"; use {call}" for attribute, call in calls.items() if hasattr(value, attribute)), "")
-            raise TypeError(f"metadata: {quoted(name)}: expected what JSON gives back as it is, got {describe(value)}{way}")
+            way = next(
+                (f"; use {call}" for attribute, call in calls.items() if hasattr(value, attribute)), ""
+            )
+            raise TypeError(
+                f"metadata: {quoted(name)}: expected what JSON gives back as it is, got {describe(value)}{way}"
+            )
     return found
 
 
@@ -200,52 +235,60 @@ def class_of(name: str) -> Any:
 def load(source: Any, *, tokenizer: str | None = None, n_threads: int | None = None, **options: Any) -> Any:
     r"""Read a tokenizer from a file, whose format is recognized by its content, or from an object of another library.
 
-    Models of this library (``.json``, ``.npz``), `tokenizer.json` of Hugging Face, files of ranks as tiktoken has them,
-    `tekken.json` of Mistral, `vocab.json` with `merges.txt`, CLIP's file of merges, models of sentencepiece, ``.gguf``, dumps of
-    ubpe, `vocab.txt` of WordPiece.
+    Models of this library (``.json``, ``.npz``), `tokenizer.json` of Hugging Face, files of ranks as tiktoken
+    has them, `tekken.json` of Mistral, `vocab.json` with `merges.txt`, CLIP's file of merges, models of
+    sentencepiece, ``.gguf``, dumps of ubpe, `vocab.txt` of WordPiece.
 
     Parameters
     ----------
     source
-        The path of a file or folder. In a folder, as `save_pretrained` of transformers writes it, the first of these is read:
-        `tokenizer.json`, `tekken.json`, `tokenizer.model`, `vocab.json` (with `merges.txt`), `encoder.json` (with `vocab.bpe`),
-        `vocab.txt`. Or an open file, or its content: `bytes`, or a `str` that begins with ``{`` or has several lines. Or a
-        `tokenizers.Tokenizer`, a fast tokenizer of transformers, or a `tiktoken.Encoding`. Or a pair ``(vocab, merges)`` of
-        these; `vocab` may be a mapping.
+        The path of a file or folder. In a folder, as `save_pretrained` of transformers writes it, the first
+        of these is read: `tokenizer.json`, `tekken.json`, `tokenizer.model`, `vocab.json` (with
+        `merges.txt`), `encoder.json` (with `vocab.bpe`), `vocab.txt`. Or an open file, or its content:
+        `bytes`, or a `str` that begins with ``{`` or has several lines. Or a `tokenizers.Tokenizer`, a fast
+        tokenizer of transformers, or a `tiktoken.Encoding`. Or a pair ``(vocab, merges)`` of these; `vocab`
+        may be a mapping.
     tokenizer
-        The class, ``"BPE"``, ``"UBPEClassic"``, ``"UBPE"`` or ``"WordPiece"``, if the file leaves it open. The default is
-        `BPE`, and `UBPE` for unigrams. For a dump of ubpe it is `UBPEClassic` if tokens consist of learned tokens, else `UBPE`.
+        The class, ``"BPE"``, ``"UBPEClassic"``, ``"UBPE"`` or ``"WordPiece"``, if the file leaves it open.
+        The default is `BPE`, and `UBPE` for unigrams. For a dump of ubpe it is `UBPEClassic` if tokens
+        consist of learned tokens, else `UBPE`.
     n_threads
         As for the constructor.
     **options
-        Options of the format. `kind`: the kind of symbols, ``"bytes"``, ``"str"`` or ``"int"``, of a `tokenizer.json`, of
-        `vocab.json` with `merges.txt`, or of a dump; by default the file decides. `alphabet`: the integers of the characters of
-        a `tokenizer.json` of ``"int"``, in their order. `pretokenizer` and `special_tokens`, as for `Preprocessing`: for ranks,
-        and for `vocab.json` with `merges.txt`, which do not hold them. The default for the latter is GPT-2's pattern; the
-        published ranks r50k, p50k, cl100k, o200k, of Llama 3 and 4, Qwen and Whisper have their own pattern and special tokens.
-        `max_symbols`, for our own files: limit of the symbols of the alphabet, and of all tokens together. A few hundred bytes
-        can claim gigabytes, so it is 2**22 and 64 more per byte of the file; `save` warns if a model needs more.
+        Options of the format. `kind`: the kind of symbols, ``"bytes"``, ``"str"`` or ``"int"``, of a
+        `tokenizer.json`, of `vocab.json` with `merges.txt`, or of a dump; by default the file decides.
+        `alphabet`: the integers of the characters of a `tokenizer.json` of ``"int"``, in their order.
+        `pretokenizer` and `special_tokens`, as for `Preprocessing`: for ranks, and for `vocab.json` with
+        `merges.txt`, which do not hold them. The default for the latter is GPT-2's pattern; the published
+        ranks r50k, p50k, cl100k, o200k, of Llama 3 and 4, Qwen and Whisper have their own pattern and special
+        tokens. `max_symbols`, for our own files: limit of the symbols of the alphabet, and of all tokens
+        together. A few hundred bytes can claim gigabytes, so it is 2**22 and 64 more per byte of the file;
+        `save` warns if a model needs more.
 
     Returns
     -------
     Tokenizer or WordPiece
-        A tokenizer with the same ids: those of ``encode(..., add_special_tokens=False)`` of Hugging Face. Special tokens are
-        those of the file; additions of a post-processor are left out. `is_lossless` tells if `decode` restores every text. If a
-        file has no rule for unknown characters, they raise an error here (``unknown="skip"`` leaves them out, as Hugging Face
-        does). Tokens that no pair makes occur in no encoding, but can be decoded.
+        A tokenizer with the same ids: those of ``encode(..., add_special_tokens=False)`` of Hugging Face.
+        Special tokens are those of the file; additions of a post-processor are left out. `is_lossless` tells
+        if `decode` restores every text. If a file has no rule for unknown characters, they raise an error
+        here (``unknown="skip"`` leaves them out, as Hugging Face does). Tokens that no pair makes occur in no
+        encoding, but can be decoded.
 
     Raises
     ------
     ModelFormatError
-        If the format is not known. If the file is not valid or cannot be reproduced, with the recognized format.
+        If the format is not known. If the file is not valid or cannot be reproduced, with the recognized
+        format.
     TypeError, ValueError
-        For an option that no format has, or that does not fit this file, and for ranks with an unknown pattern.
+        For an option that no format has, or that does not fit this file, and for ranks with an unknown
+        pattern.
 
     Warns
     -----
     UserWarning
-        If an added token of a `tokenizer.json` has a different id, here and in the package tokenizers, than in the file. If a
-        model of this library splits text by a different version of Unicode than the installed one.
+        If an added token of a `tokenizer.json` has a different id, here and in the package tokenizers, than
+        in the file. If a model of this library splits text by a different version of Unicode than the
+        installed one.
 
     Examples
     --------

@@ -1,6 +1,7 @@
 """The seam: all that wings ask of tokenizers and their tables beside public names.
 
-A wing that needs more adds a function here. Everything else of a tokenizer may change without a look at the wings.
+A wing that needs more adds a function here. Everything else of a tokenizer may change without a look at the
+wings.
 """
 
 from __future__ import annotations
@@ -66,7 +67,9 @@ def settings_of(tokenizer: Tokenizer) -> Settings:
     return tokenizer._settings()
 
 
-def corpus_of_fit(tokenizer: Tokenizer, docs: Any, offsets: Any, sample_weight: Any, boundaries: Any) -> Corpus:
+def corpus_of_fit(
+    tokenizer: Tokenizer, docs: Any, offsets: Any, sample_weight: Any, boundaries: Any
+) -> Corpus:
     """The documents of a fit, as the tokenizer cuts them."""
     return tokenizer._corpus(docs, offsets, sample_weight, boundaries)
 

@@ -17,9 +17,9 @@ __all__ = ["skyline"]
 def skyline(tok: Tokenizer, ids: Any) -> NDArray[np.void]:
     """Undo the merges of an encoded document: its encodings by all sizes of the vocabulary, as rectangles.
 
-    The merges of a smaller vocabulary are the first merges of a larger one. So a token of the document was two tokens before
-    its merge. The document under a vocabulary of n tokens is the blocks with ``born <= n < absorbed``, the ids of
-    ``tok.truncate(n).encode(doc)``. O(symbols).
+    The merges of a smaller vocabulary are the first merges of a larger one. So a token of the document was
+    two tokens before its merge. The document under a vocabulary of n tokens is the blocks with ``born <= n <
+    absorbed``, the ids of ``tok.truncate(n).encode(doc)``. O(symbols).
 
     Parameters
     ----------
@@ -31,17 +31,18 @@ def skyline(tok: Tokenizer, ids: Any) -> NDArray[np.void]:
     Returns
     -------
     record[k]
-        A block per token and per part of a token, down to the symbols. ``start``, ``stop`` (int64): its symbols, as they are
-        encoded, such as bytes. ``born``, ``absorbed`` (int32): vocabulary sizes, symbols included. The block exists from
-        ``born`` on, and a larger token takes its place at ``absorbed``; for the tokens of the document this is the size of the
-        whole vocabulary and 1. ``token`` (int32): its id. Special tokens exist at every size.
+        A block per token and per part of a token, down to the symbols. ``start``, ``stop`` (int64): its
+        symbols, as they are encoded, such as bytes. ``born``, ``absorbed`` (int32): vocabulary sizes, symbols
+        included. The block exists from ``born`` on, and a larger token takes its place at ``absorbed``; for
+        the tokens of the document this is the size of the whole vocabulary and 1. ``token`` (int32): its id.
+        Special tokens exist at every size.
 
     Raises
     ------
     ValueError
-        If encodings by smaller vocabularies are not parts of that by the whole vocabulary. This is so for other objectives and
-        rules than rank, for tokens with unknown merges or with merges not in order of ids, and for a word that is a token by
-        itself.
+        If encodings by smaller vocabularies are not parts of that by the whole vocabulary. This is so for
+        other objectives and rules than rank, for tokens with unknown merges or with merges not in order of
+        ids, and for a word that is a token by itself.
     TypeError
         If `ids` is not a document of integers.
     UnknownTokenError
@@ -60,7 +61,9 @@ def skyline(tok: Tokenizer, ids: Any) -> NDArray[np.void]:
     """
     if not isinstance(tok, Tokenizer):
         way = "words of a WordPiece are no merges, and a signal is rounded first (`Scale`)"
-        raise TypeError(f"tok: expected a BPE or another tokenizer that merges pairs, got {describe(tok)}; {way}")
+        raise TypeError(
+            f"tok: expected a BPE or another tokenizer that merges pairs, got {describe(tok)}; {way}"
+        )
     now = tok._now()
     given = writable(np.asarray(now._known(ids, [0, len(ids)]).values, np.int32))
     born, parts = nesting(now, given)
@@ -77,23 +80,35 @@ def skyline(tok: Tokenizer, ids: Any) -> NDArray[np.void]:
 def nesting(tok: Tokenizer, ids: NDArray[np.integer[Any]]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """How tokens consist of tokens of smaller vocabularies, if encodings by all sizes are parts of each other.
 
-    `ids`: the ids that occur in encodings. Returns int32[V], the size from which each id exists, and int32[V, 2], the ids that
-    it was merged from, or -1. Raises ValueError, as `skyline` does.
+    `ids`: the ids that occur in encodings. Returns int32[V], the size from which each id exists, and int32[V,
+    2], the ids that it was merged from, or -1. Raises ValueError, as `skyline` does.
     """
     _, vocabulary, segmenter = tok._fitted()
     n, size = vocabulary.n_alphabet, len(vocabulary)
     if (own := tok._encodes_by) != "rank":
         way = "use tok.with_objective('rank')" if "objective" in vars(tok) else "use BPE"
-        raise ValueError(f"tok: only encodings by merge rank are parts of one another, and this one encodes by {own!r}; {way}")
+        raise ValueError(
+            f"tok: only encodings by merge rank are parts of one another, and this one encodes by {own!r}; {way}"
+        )
     number = np.arange(size) if segmenter.token_ids is None else segmenter.token_ids
-    if vocabulary.merges is None or not vocabulary.in_order_of_creation or np.unique(number[n:]).size < size - n:
-        raise ValueError("tok: the merges of this vocabulary are not known, or not in the order of its tokens; fit a BPE")
+    if (
+        vocabulary.merges is None
+        or not vocabulary.in_order_of_creation
+        or np.unique(number[n:]).size < size - n
+    ):
+        raise ValueError(
+            "tok: the merges of this vocabulary are not known, or not in the order of its tokens; fit a BPE"
+        )
     if segmenter.whole_words:
         whole = np.isin(ids, number[[*tok._tables.unstable.values()]])
         if whole.any():
             at = int(whole.argmax())
-            raise ValueError(f"ids[{at}]: {ids[at]} is a token of a whole word, which no merges make; leave the word out")
-    born, parts = (np.full((len(tok.vocabulary), *shape), fill, np.int32) for shape, fill in (((), n), ((2,), -1)))
+            raise ValueError(
+                f"ids[{at}]: {ids[at]} is a token of a whole word, which no merges make; leave the word out"
+            )
+    born, parts = (
+        np.full((len(tok.vocabulary), *shape), fill, np.int32) for shape, fill in (((), n), ((2,), -1))
+    )
     mirror = np.arange(size) if tok._tables.mirror is None else tok._tables.mirror
     last = np.maximum(np.arange(size), mirror)  # a token and its mirror come together
     born[number[n:]], parts[number[n:]] = last[n:] + 1, number[vocabulary.merges]

@@ -18,8 +18,9 @@ from ubpe_numba.vocabulary.model import Model
 class TokenNames(NamedTuple):
     """The id of every name, in order of ids, and the name of every id.
 
-    `by_bytes` has the ids by the bytes of tokens, written as `names_of` does: another text than the name of a special token,
-    "Ġ" is the bytes C4 A0, and the token of a space is called so. Empty where tokens are named by their characters.
+    `by_bytes` has the ids by the bytes of tokens, written as `names_of` does: another text than the name of a
+    special token, "Ġ" is the bytes C4 A0, and the token of a space is called so. Empty where tokens are named
+    by their characters.
     """
 
     ids: dict[Any, int]
@@ -44,12 +45,17 @@ def token_names(model: Model) -> TokenNames:
     names = {i: name for i, name in zip(reversed(numbers), reversed(called), strict=True) if i >= 0}
     names |= {i: placeholders[name] for i, name in zip(numbers, called, strict=True) if name in placeholders}
     if (unknown := segmenter.unknown) is not None and unknown.byte_ids is not None:
-        names |= {i: byte_name(byte) for byte, i in enumerate(unknown.byte_ids.tolist()) if i >= 0 and i != unknown.id}
+        names |= {
+            i: byte_name(byte)
+            for byte, i in enumerate(unknown.byte_ids.tolist())
+            if i >= 0 and i != unknown.id
+        }
     steps = segmenter.pretokenizer.steps if isinstance(segmenter.pretokenizer, Splitter) else ()
     if steps and steps[-1]["type"] == "Marks":  # prefixes or suffixes of the names in the file
         marks = steps[-1]["inside"], steps[-1]["end"]
         names, special = (
-            {i: next(iter(without_marks({name: i}, ([], []), marks)[0])) for i, name in part.items()} for part in (names, special)
+            {i: next(iter(without_marks({name: i}, ([], []), marks)[0])) for i, name in part.items()}
+            for part in (names, special)
         )
     by_bytes: dict[str, int] = {}
     if model.alphabet.kind == "bytes" and segmenter.unknown is None:
@@ -66,9 +72,16 @@ def token_names(model: Model) -> TokenNames:
 def _of_tokens(model: Model) -> list[Any]:
     """The name of every token of the vocabulary."""
     alphabet, vocabulary, segmenter = model
-    symbols, places = alphabet.to_symbols(vocabulary.arena), list(itertools.pairwise(vocabulary.offsets.tolist()))
+    symbols, places = (
+        alphabet.to_symbols(vocabulary.arena),
+        list(itertools.pairwise(vocabulary.offsets.tolist())),
+    )
     if alphabet.kind == "int":
-        integers: list[Any] = symbols.tolist() if alphabet.names is None else [*map(alphabet.names.__getitem__, symbols.tolist())]
+        integers: list[Any] = (
+            symbols.tolist()
+            if alphabet.names is None
+            else [*map(alphabet.names.__getitem__, symbols.tolist())]
+        )
         return [tuple(integers[a:b]) for a, b in places]
     if alphabet.kind == "str":
         text = text_of(symbols)
@@ -88,7 +101,8 @@ def _of_special(model: Model) -> Iterator[tuple[int, Any]]:
     bytewise = model.alphabet.kind == "bytes" and model.segmenter.unknown is None
     for word, i, heard in zip(special.words, special.ids.tolist(), special.found.tolist(), strict=True):
         name: Any = word
-        if bytewise and not heard and not isinstance(word, str):  # a token that no text becomes, such as one that no pair makes
+        # a token that no text becomes, such as one that no pair makes
+        if bytewise and not heard and not isinstance(word, str):
             name = names_of(bytes(word))
         elif isinstance(word, bytes):
             try:

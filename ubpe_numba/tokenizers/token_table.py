@@ -50,35 +50,39 @@ class MergeTree(NamedTuple):
 class TokenTable:
     """The tokens of a tokenizer by id, as `encode` gives them and `decode` takes them; made by `Tokenizer.vocabulary`.
 
-    ``v[i]`` is the decoded token of id i, special tokens included: an integer array, a list of words, `str` over characters,
-    `bytes` over bytes. A special token without symbols gives its name. IndexError for an unused id, for which iteration gives
-    None.
+    ``v[i]`` is the decoded token of id i, special tokens included: an integer array, a list of words, `str`
+    over characters, `bytes` over bytes. A special token without symbols gives its name. IndexError for an
+    unused id, for which iteration gives None.
 
     Attributes
     ----------
     arena, offsets : ndarray[s], int64[V + 1]
-        The symbols of all V ids, as in documents (uint8 for bytes, uint32 code points for `str`). Those of id i are
-        ``arena[offsets[i]:offsets[i + 1]]``, empty for unused ids.
+        The symbols of all V ids, as in documents (uint8 for bytes, uint32 code points for `str`). Those of id
+        i are ``arena[offsets[i]:offsets[i + 1]]``, empty for unused ids.
     lengths : int64[V]
         Symbols of each id.
     symbols, symbol_ids : ndarray[n_alphabet], int32[n_alphabet]
-        The symbols of the alphabet, and their ids; -1 for a symbol without an id. In a foreign tokenizer they are symbols of
-        the text as it is encoded, which may have other white space than documents, and private characters for unknown symbols.
+        The symbols of the alphabet, and their ids; -1 for a symbol without an id. In a foreign tokenizer they
+        are symbols of the text as it is encoded, which may have other white space than documents, and private
+        characters for unknown symbols.
     merges, merged : int32[m, 2], int32[m], or None
-        The two ids of each merge, in the order of the merges, and the id that they make; None if only flat sequences are known.
+        The two ids of each merge, in the order of the merges, and the id that they make; None if only flat
+        sequences are known.
     special : dict
         The id of every special token and known word.
     weights, log_probabilities : float64[V], float64[V] or None
-        The idf of each token, 0 for symbols and special tokens. The natural logarithm of its probability, by which the objective
-        ``"likelihood"`` encodes, nan for special tokens; None if none were estimated.
+        The idf of each token, 0 for symbols and special tokens. The natural logarithm of its probability, by
+        which the objective ``"likelihood"`` encodes, nan for special tokens; None if none were estimated.
     counts, document_frequencies : int64[V]
-        Occurrences of the pair, and documents that held it, when it was merged; 0 for symbols, special tokens and if not known.
+        Occurrences of the pair, and documents that held it, when it was merged; 0 for symbols, special tokens
+        and if not known.
     occurrences : int64[V] or None
-        How often each token occurs after all merges, or in the encoding counted by `refine`, `reweight` or a fit with
-        probabilities; 0 for special tokens, None if not known. A pair that is part of many others may have a large count and no
-        occurrence.
+        How often each token occurs after all merges, or in the encoding counted by `refine`, `reweight` or a
+        fit with probabilities; 0 for special tokens, None if not known. A pair that is part of many others
+        may have a large count and no occurrence.
     mirror : int32[V] or None
-        The mirror of each token, if documents count together with their mirrors. Special tokens are their own mirror.
+        The mirror of each token, if documents count together with their mirrors. Special tokens are their own
+        mirror.
     n_alphabet, n_learned : int
         Number of symbols of the alphabet, and of learned tokens.
     n_documents, n_symbols : int
@@ -86,9 +90,9 @@ class TokenTable:
 
     Notes
     -----
-    All arrays are read-only. In a foreign tokenizer several merges may make one id: the first of them is in its `tree`. A token
-    is shown as in the middle of a text, even if `decode` drops its beginning at the start of a text. Merges of bytes without
-    ids are missing.
+    All arrays are read-only. In a foreign tokenizer several merges may make one id: the first of them is in
+    its `tree`. A token is shown as in the middle of a text, even if `decode` drops its beginning at the start
+    of a text. Merges of bytes without ids are missing.
 
     Examples
     --------
@@ -105,13 +109,22 @@ class TokenTable:
         """Number the tables of a model by id; `decoder` has the symbols of each."""
         alphabet, vocabulary, segmenter = model
         n, size = vocabulary.n_alphabet, decoder.sizes.size
-        ids = np.arange(len(vocabulary), dtype=np.int32) if segmenter.token_ids is None else segmenter.token_ids
+        ids = (
+            np.arange(len(vocabulary), dtype=np.int32) if segmenter.token_ids is None else segmenter.token_ids
+        )
         self._alphabet, self._gaps = decoder.alphabet, decoder.gaps
         self.offsets = offsets_of(decoder.lengths)
         self.arena: NDArray[Any] = decoder.arena[: decoder.starts[-1]].view(decoder.dtype)
-        if alphabet.kind == "str" and (normalizer := segmenter.normalizer) is not None and normalizer.restores:
-            text = text_of(self.arena)  # every token as after another, since the beginning of a text is changed
-            texts = [normalizer.restore(f"x{text[a:b]}")[1:] for a, b in itertools.pairwise(self.offsets.tolist())]
+        if (
+            alphabet.kind == "str"
+            and (normalizer := segmenter.normalizer) is not None
+            and normalizer.restores
+        ):
+            # every token as after another, since the beginning of a text is changed
+            text = text_of(self.arena)
+            texts = [
+                normalizer.restore(f"x{text[a:b]}")[1:] for a, b in itertools.pairwise(self.offsets.tolist())
+            ]
             self.arena, self.offsets = code_points("".join(texts)), offsets_of(np.array([*map(len, texts)]))
         self.lengths: NDArray[np.int64] = np.diff(self.offsets)
         self.symbols, self.symbol_ids = alphabet.symbols, ids[:n].copy()
@@ -119,14 +132,17 @@ class TokenTable:
             bytewise = unknown.byte_ids[self.symbols]
             self.symbol_ids = np.where(self.symbol_ids < 0, bytewise, self.symbol_ids).astype(np.int32)
         words = segmenter.special
-        self.special: dict[Any, int] = {} if words is None else dict(zip(words.words, words.ids.tolist(), strict=True))
+        self.special: dict[Any, int] = (
+            {} if words is None else dict(zip(words.words, words.ids.tolist(), strict=True))
+        )
         self._names = {i: name for name, i in self.special.items()}
         self.merges: NDArray[np.int32] | None = None
         self.merged: NDArray[np.int32] | None = None
         self._row = np.full(size, -1, np.int64)  # the merge of each id
         if vocabulary.merges is not None:
             pairs, made = ids[vocabulary.merges], ids[n:]
-            known = (pairs >= 0).all(axis=1) & (made >= 0)  # a character without an id may be held as merged bytes
+            # a character without an id may be held as merged bytes
+            known = (pairs >= 0).all(axis=1) & (made >= 0)
             self.merges, self.merged = pairs[known], made[known]
             self._row[self.merged[::-1]] = np.arange(self.merged.size)[::-1]
         has_id = np.flatnonzero(ids >= 0)[::-1]  # if several tokens share an id, the first is written last
@@ -208,13 +224,14 @@ class TokenTable:
         token_id
             An id.
         depth
-            Maximal depth of the tree; by default all, with up to twice as many nodes as the token has symbols.
+            Maximal depth of the tree; by default all, with up to twice as many nodes as the token has
+            symbols.
 
         Returns
         -------
         MergeTree
-            One node for symbols and special tokens. IndexError for an id that is not in 0..V - 1, ValueError if only flat
-            sequences are known.
+            One node for symbols and special tokens. IndexError for an id that is not in 0..V - 1, ValueError
+            if only flat sequences are known.
 
         Examples
         --------
@@ -227,7 +244,9 @@ class TokenTable:
             raise ValueError(f"depth: expected at least 0, got {depth}")
         pairs = self.merges
         if pairs is None and self._learned[t]:
-            raise ValueError("token: this vocabulary knows flat sequences only, not the pairs that they were merged of")
+            raise ValueError(
+                "token: this vocabulary knows flat sequences only, not the pairs that they were merged of"
+            )
         rows: list[tuple[int, int, int, int]] = []
         waiting = [(t, -1, 0, 0)]
         while waiting:
@@ -237,7 +256,10 @@ class TokenTable:
             rows.append(node)
             if pairs is not None and (row := self._row[t]) >= 0 and (depth is None or level < depth):
                 left, right = pairs[row].tolist()
-                waiting += [(right, here, level + 1, start + int(self.lengths[left])), (left, here, level + 1, start)]
+                waiting += [
+                    (right, here, level + 1, start + int(self.lengths[left])),
+                    (left, here, level + 1, start),
+                ]
         tokens, above, depths, starts = np.array(rows, np.int64).T.copy()
         return MergeTree(tokens.astype(np.int32), above, depths, starts)
 

@@ -34,7 +34,8 @@ if TYPE_CHECKING:
 __all__ = ["UBPE"]
 
 _MOST_ALPHA = 10_000  # beyond it almost no weight is in range
-_ROUNDS = 4  # of EM in a fit: the bits per symbol of documents not seen fall by less than 0.001 in the next four
+# of EM in a fit: the bits per symbol of documents not seen fall by less than 0.001 in the next four
+_ROUNDS = 4
 
 
 class UBPE(Tokenizer):
@@ -43,34 +44,39 @@ class UBPE(Tokenizer):
     Parameters
     ----------
     n_candidates
-        Number of most frequent pairs considered per round. Non-conflicting pairs are merged together: those that share no
-        token, and whose border pairs are rarer.
+        Number of most frequent pairs considered per round. Non-conflicting pairs are merged together: those
+        that share no token, and whose border pairs are rarer.
     objective
-        What the best segmentation is. ``"tfidf"``, as in the UBPE articles: the largest sum over distinct tokens of (1 + ln
-        count) * idf. It prefers rare tokens, so it gives more tokens: on text 40 to 130 % more than merging by rank.
-        ``"shortest"``: the fewest tokens, at 4096 tokens 2 to 7 % fewer than by rank. Ties go to the larger sum of idf, then to
-        the longest token first. ``"additive"``: the largest sum of idf over all tokens of the path, repeated tokens included (0
-        for the alphabet); exact. Ties go to fewer tokens, then to the longest token first. ``"longest"``: the longest token at
-        each position from the start, as ECG-Byte and APE encode; it ranks no segmentations. ``"log_frequency"``: the largest
-        sum of ln((1 + c) / (V + sum of c)), with c the occurrences of a token in the merged corpus. So the likeliest path under
-        independent tokens wins. If only the count at its merge is known, that is c. Numbers in -1e6..1e6, one per id (those of
-        special tokens are never read): the largest sum of these. Weights are compared in units of 2**-24; sums up to 5e8 are
-        exact. ``"likelihood"``: the most probable path of independent tokens, as Unigram tokenizers encode. `fit` then
-        estimates the probabilities by four rounds of EM (expectation-maximization) over all segmentations. A vocabulary without
-        estimates, as of a different objective, uses the frequencies of its occurrences. ``"sentencepiece"``: the same with the
-        ties of sentencepiece, for equal ids: sums in float32 from the beginning, and of equal sums the longest last token.
-        ``"tokenizers"``: as tokenizers does (the same in float64).
+        What the best segmentation is. ``"tfidf"``, as in the UBPE articles: the largest sum over distinct
+        tokens of (1 + ln count) * idf. It prefers rare tokens, so it gives more tokens: on text 40 to 130 %
+        more than merging by rank. ``"shortest"``: the fewest tokens, at 4096 tokens 2 to 7 % fewer than by
+        rank. Ties go to the larger sum of idf, then to the longest token first. ``"additive"``: the largest
+        sum of idf over all tokens of the path, repeated tokens included (0 for the alphabet); exact. Ties go
+        to fewer tokens, then to the longest token first. ``"longest"``: the longest token at each position
+        from the start, as ECG-Byte and APE encode; it ranks no segmentations. ``"log_frequency"``: the
+        largest sum of ln((1 + c) / (V + sum of c)), with c the occurrences of a token in the merged corpus.
+        So the likeliest path under independent tokens wins. If only the count at its merge is known, that is
+        c. Numbers in -1e6..1e6, one per id (those of special tokens are never read): the largest sum of
+        these. Weights are compared in units of 2**-24; sums up to 5e8 are exact. ``"likelihood"``: the most
+        probable path of independent tokens, as Unigram tokenizers encode. `fit` then estimates the
+        probabilities by four rounds of EM (expectation-maximization) over all segmentations. A vocabulary
+        without estimates, as of a different objective, uses the frequencies of its occurrences.
+        ``"sentencepiece"``: the same with the ties of sentencepiece, for equal ids: sums in float32 from the
+        beginning, and of equal sums the longest last token. ``"tokenizers"``: as tokenizers does (the same in
+        float64).
     n_tokens, alphabet, rules, preprocessing, unknown, n_threads
         As for `BPE`.
 
     Notes
     -----
-    The search by tf-idf keeps the best partial path at every position, as in the UBPE article. Weights do not add up along a
-    path, so this is not always the best path. Of documents of 60 symbols, 1 in 3 (signals), 1 in 4 (text) or 1 in 60 (DNA) is
-    below the true best, by 0.5 % on average. At 3600 symbols the weight is certified to be within 1 to 4 % of it.
-    `encode_nbest` can search wider, or exactly, and certify its result.
+    The search by tf-idf keeps the best partial path at every position, as in the UBPE article. Weights do not
+    add up along a path, so this is not always the best path. Of documents of 60 symbols, 1 in 3 (signals), 1
+    in 4 (text) or 1 in 60 (DNA) is below the true best, by 0.5 % on average. At 3600 symbols the weight is
+    certified to be within 1 to 4 % of it. `encode_nbest` can search wider, or exactly, and certify its
+    result.
 
-    Fitted on a single document every idf is 0, and the objective falls back to ``"shortest"`` with a UserWarning.
+    Fitted on a single document every idf is 0, and the objective falls back to ``"shortest"`` with a
+    UserWarning.
 
     Source: UBPE tokenizers, parts 1 and 2.
 
@@ -127,7 +133,9 @@ class UBPE(Tokenizer):
 
     def _check_objective(self) -> None:
         if isinstance(self.objective, str) and self.objective not in OBJECTIVES:
-            raise ValueError(f"objective: expected one of {', '.join(map(repr, OBJECTIVES))}, got {quoted(self.objective)}")
+            raise ValueError(
+                f"objective: expected one of {', '.join(map(repr, OBJECTIVES))}, got {quoted(self.objective)}"
+            )
         if self.objective is None:
             raise ValueError("objective: expected a name or weights of tokens, got None")
 
@@ -159,7 +167,9 @@ class UBPE(Tokenizer):
     def _weighs_by_text(self) -> bool:  # type: ignore[override]
         return isinstance(self.objective, str) and self.objective in BY_PROBABILITY
 
-    def _weighed(self, corpus: Corpus, alphabet: Alphabet, vocabulary: Vocabulary, progress: Progress, frame: int) -> Vocabulary:
+    def _weighed(
+        self, corpus: Corpus, alphabet: Alphabet, vocabulary: Vocabulary, progress: Progress, frame: int
+    ) -> Vocabulary:
         counts, ids = token_counts(vocabulary), segments_of(corpus, alphabet)
         return self._likeliest(ids, corpus, vocabulary, counts, _ROUNDS, progress, frame)
 
@@ -197,29 +207,32 @@ class UBPE(Tokenizer):
     ) -> Self:
         """Make a new tokenizer of other tokens, for fewest tokens or for the largest likelihood, of the same alphabet and size.
 
-        It has as many tokens as this tokenizer, or `n_tokens`. It has fewer if `docs` do not contain so many that occur twice,
-        or once in text that a pre-tokenizer splits.
+        It has as many tokens as this tokenizer, or `n_tokens`. It has fewer if `docs` do not contain so many
+        that occur twice, or once in text that a pre-tokenizer splits.
 
         Parameters
         ----------
         docs, offsets, sample_weight, boundaries, progress
             As for `fit`.
         objective
-            The goal of the search, and the objective of the new tokenizer: ``"shortest"`` or ``"likelihood"``.
+            The goal of the search, and the objective of the new tokenizer: ``"shortest"`` or
+            ``"likelihood"``.
         robust
-            True: ignore, for each token, the document in which it saves most. This keeps out tokens that a single document
-            needs. False: count all documents, for the fewest tokens of `docs` themselves. ``"auto"`` chooses.
+            True: ignore, for each token, the document in which it saves most. This keeps out tokens that a
+            single document needs. False: count all documents, for the fewest tokens of `docs` themselves.
+            ``"auto"`` chooses.
         min_count
-            Least number of occurrences of a token, overlapping occurrences included, at least 2. It is lower if too few tokens
-            save anything. ``"auto"`` chooses.
+            Least number of occurrences of a token, overlapping occurrences included, at least 2. It is lower
+            if too few tokens save anything. ``"auto"`` chooses.
         max_token_length
             Length of the longest token, in symbols; None for the limit of the constructor.
         memory_limit
-            Approximate number of bytes in addition to the documents; 1.4 GB if None, MemoryError below 134 MB. Long candidates
-            are left out first, then documents; the log reports it.
+            Approximate number of bytes in addition to the documents; 1.4 GB if None, MemoryError below 134
+            MB. Long candidates are left out first, then documents; the log reports it.
         seconds
-            About how long to search; the best result so far is returned. None: until nothing better is found. The preparation
-            takes some seconds per million symbols, and is not shortened. Only with a time the result depends on the machine.
+            About how long to search; the best result so far is returned. None: until nothing better is found.
+            The preparation takes some seconds per million symbols, and is not shortened. Only with a time the
+            result depends on the machine.
 
         Returns
         -------
@@ -228,26 +241,30 @@ class UBPE(Tokenizer):
 
         Notes
         -----
-        Candidates are all substrings that occur twice, long ones as far as memory allows, and twice as many merges as tokens.
-        The shortest paths through all segmentations give the saving of each. Candidates that save most enter, tokens that cost
-        least leave, and the change is kept if fewer tokens are needed. ``"auto"`` chooses the setting with the fewest tokens on
-        an eighth of the documents, which is held out. Several eighths of small corpora are held out in turn, none of tiny ones.
-        The search with all documents follows. Documents of more than 8192 symbols and a 32nd of all are divided into pieces,
-        and no token is longer than a piece.
+        Candidates are all substrings that occur twice, long ones as far as memory allows, and twice as many
+        merges as tokens. The shortest paths through all segmentations give the saving of each. Candidates
+        that save most enter, tokens that cost least leave, and the change is kept if fewer tokens are needed.
+        ``"auto"`` chooses the setting with the fewest tokens on an eighth of the documents, which is held
+        out. Several eighths of small corpora are held out in turn, none of tiny ones. The search with all
+        documents follows. Documents of more than 8192 symbols and a 32nd of all are divided into pieces, and
+        no token is longer than a piece.
 
-        If a pre-tokenizer splits the text, tokens that save nothing given the others give way. If all words are tokens, the
-        rest are parts of words, for new words. By ``"likelihood"``, 1.15 times as many tokens are searched in this way, and
-        four times as many merges are added if the text is split. Then the quarter of the tokens whose absence lowers the
-        likelihood least is dropped repeatedly, after two rounds of EM each.
+        If a pre-tokenizer splits the text, tokens that save nothing given the others give way. If all words
+        are tokens, the rest are parts of words, for new words. By ``"likelihood"``, 1.15 times as many tokens
+        are searched in this way, and four times as many merges are added if the text is split. Then the
+        quarter of the tokens whose absence lowers the likelihood least is dropped repeatedly, after two
+        rounds of EM each.
 
-        On held-out halves of whole texts and signals, with 4096 tokens, it needs 5 to 20 % fewer tokens than `BPE`. Text that
-        is split into words gains 1 to 5 %. The bits of a language model over the tokens do not follow
-        (benchmarks/segmentations.py). `ubpe_numba.bounds.lower_bound` bounds the tokens of any vocabulary. With `robust` False
-        `docs` need at most as many tokens as the shortest segmentation by a fit of the same size.
+        On held-out halves of whole texts and signals, with 4096 tokens, it needs 5 to 20 % fewer tokens than
+        `BPE`. Text that is split into words gains 1 to 5 %. The bits of a language model over the tokens do
+        not follow (benchmarks/segmentations.py). `ubpe_numba.bounds.lower_bound` bounds the tokens of any
+        vocabulary. With `robust` False `docs` need at most as many tokens as the shortest segmentation by a
+        fit of the same size.
 
-        The refined vocabulary does not consist of pairs: parts of a token may be gone, and others never were merged. So it
-        cannot be used by rank, nor continued. Its ids are not in order of creation. Its counts and idf are those of the
-        shortest segmentation of `docs` (ties: the longest token first), its occurrences those of the objective.
+        The refined vocabulary does not consist of pairs: parts of a token may be gone, and others never were
+        merged. So it cannot be used by rank, nor continued. Its ids are not in order of creation. Its counts
+        and idf are those of the shortest segmentation of `docs` (ties: the longest token first), its
+        occurrences those of the objective.
 
         Examples
         --------
@@ -262,19 +279,42 @@ class UBPE(Tokenizer):
         alphabet, vocabulary, segmenter = self._fitted()
         self._refuse_mirror("refine")
         if segmenter.frame:
-            raise ValueError("refine: the search knows no frames; fit with frame= and objective='shortest' or 'likelihood'")
+            raise ValueError(
+                "refine: the search knows no frames; fit with frame= and objective='shortest' or 'likelihood'"
+            )
         if segmenter.runs is not None:
-            raise ValueError("refine: the search would put symbols of runs into other tokens; refine a fit without runs")
+            raise ValueError(
+                "refine: the search would put symbols of runs into other tokens; refine a fit without runs"
+            )
         n = max(len(vocabulary), self.n_tokens or 0) - vocabulary.n_alphabet
         if not isinstance(objective, str) or objective not in refine.SPARE:
-            raise ValueError(f"objective: expected {' or '.join(map(repr, refine.SPARE))}, got {quoted(objective)}")
+            raise ValueError(
+                f"objective: expected {' or '.join(map(repr, refine.SPARE))}, got {quoted(objective)}"
+            )
         goal = refine.goal_of(robust, min_count)
         time = seconds_of(seconds)
-        most_edges, settings, bar = refine.edges_of(memory_limit), self._settings(), Progress(progress, "refine")
-        longest = settings.longest if max_token_length is None else positive(max_token_length, "max_token_length")
+        most_edges, settings, bar = (
+            refine.edges_of(memory_limit),
+            self._settings(),
+            Progress(progress, "refine"),
+        )
+        longest = (
+            settings.longest if max_token_length is None else positive(max_token_length, "max_token_length")
+        )
         uncut, segmenter = self._uncut_corpus(docs, offsets, sample_weight, boundaries)
         corpus = segmenter.corpus(uncut, self.n_threads)
-        given = corpus, uncut, segments_of(corpus, alphabet), alphabet, segmenter, n, objective, goal, longest, most_edges
+        given = (
+            corpus,
+            uncut,
+            segments_of(corpus, alphabet),
+            alphabet,
+            segmenter,
+            n,
+            objective,
+            goal,
+            longest,
+            most_edges,
+        )
         made = refine.refined(*given, isinstance(docs, Counts), time, settings, bar)
         other = self._now()
         other.objective = objective
@@ -299,31 +339,33 @@ class UBPE(Tokenizer):
         docs, offsets, sample_weight, boundaries, progress
             As for `fit`.
         weights
-            ``"likelihood"``: probabilities of independent tokens, by rounds of EM over all segmentations; the new tokenizer has
-            the objective ``"likelihood"``. ``"idf"``: idf of the documents in whose encoding a token occurs; the objective
-            stays. If text is split, the segments are the documents, as in a fit.
+            ``"likelihood"``: probabilities of independent tokens, by rounds of EM over all segmentations; the
+            new tokenizer has the objective ``"likelihood"``. ``"idf"``: idf of the documents in whose
+            encoding a token occurs; the objective stays. If text is split, the segments are the documents, as
+            in a fit.
         n_rounds
-            Number of rounds of EM. For ``"idf"``: how often documents are encoded with the weights of the previous round,
-            unless nothing changes any more.
+            Number of rounds of EM. For ``"idf"``: how often documents are encoded with the weights of the
+            previous round, unless nothing changes any more.
 
         Returns
         -------
         Self
-            The new tokenizer; the present tokenizer stays as it is. `vocabulary.occurrences` are those in its encodings of
-            `docs`; `counts` and `document_frequencies` stay those of the fit.
+            The new tokenizer; the present tokenizer stays as it is. `vocabulary.occurrences` are those in its
+            encodings of `docs`; `counts` and `document_frequencies` stay those of the fit.
 
         Notes
         -----
-        The idf of a fit tells in how many documents a pair occurred when it was merged, not how the encoder uses the token. A
-        pair merged from two occurrences keeps their idf, though the best path may use the token 263 times, in 250 of 300
-        documents.
+        The idf of a fit tells in how many documents a pair occurred when it was merged, not how the encoder
+        uses the token. A pair merged from two occurrences keeps their idf, though the best path may use the
+        token 263 times, in 250 of 300 documents.
 
-        For bags of tokens weighted by idf, the encoding matters more than the source of the idf. Reweighted by ``"tfidf"``,
-        rarely used tokens weigh more and are preferred, and fewer halves of documents find each other. By ``"shortest"``
-        nothing changes (benchmarks/bags.py).
+        For bags of tokens weighted by idf, the encoding matters more than the source of the idf. Reweighted
+        by ``"tfidf"``, rarely used tokens weigh more and are preferred, and fewer halves of documents find
+        each other. By ``"shortest"`` nothing changes (benchmarks/bags.py).
 
-        More rounds of EM are not always better. On text and audio the first round gains most, up to 0.02 bits per symbol of
-        unseen documents. On DNA the frequencies of merges take 0.02 to 0.03 bits less than any rounds.
+        More rounds of EM are not always better. On text and audio the first round gains most, up to 0.02 bits
+        per symbol of unseen documents. On DNA the frequencies of merges take 0.02 to 0.03 bits less than any
+        rounds.
 
         Examples
         --------
@@ -359,7 +401,9 @@ class UBPE(Tokenizer):
     def _refuse_mirror(self, what: str) -> None:
         """ValueError for what leaves tokens without mirrors, or weighs them apart."""
         if self._fitted().segmenter.mirror is not None:
-            raise ValueError(f"{what}: a token and its mirror would be told apart; fit without a mirror for it")
+            raise ValueError(
+                f"{what}: a token and its mirror would be told apart; fit without a mirror for it"
+            )
 
     def _new_plan(self) -> Plan:
         now = self._now()
@@ -370,7 +414,9 @@ class UBPE(Tokenizer):
     def _drawn_plan(self, options: Mapping[str, Any]) -> Plan:
         now = self._now()
         lattice, seed = now._lattice(options["sample"], "sample"), checked_seed(options.get("seed", 0))
-        return Plan(now._tables, lambda ids: lattice.sample(ids, seed, now.n_threads), now.unknown, now.n_threads)
+        return Plan(
+            now._tables, lambda ids: lattice.sample(ids, seed, now.n_threads), now.unknown, now.n_threads
+        )
 
     def _lattice(self, alpha: float, name: str = "alpha") -> Lattice:
         """All segmentations, with weights to the power of the argument `alpha`, which has this name."""
@@ -382,7 +428,14 @@ class UBPE(Tokenizer):
         return self._tables.lattice(weights if objective == "additive" else LIKELIHOOD, float(alpha))
 
     def encode_nbest(
-        self, docs: Any, n: int, offsets: Any = None, *, beam: int | None = None, distinct: str = "path", unknown: Any = None
+        self,
+        docs: Any,
+        n: int,
+        offsets: Any = None,
+        *,
+        beam: int | None = None,
+        distinct: str = "path",
+        unknown: Any = None,
     ) -> NBest:
         """The `n` best segmentations of documents, best first, and their weights, on `n_threads` threads.
 
@@ -393,30 +446,32 @@ class UBPE(Tokenizer):
         n
             How many segmentations. ValueError if it is too large for the length of the document.
         beam
-            How many tails to keep at every position, at least `n`; None for `n`. A wider beam loses less, and takes longer in
-            proportion.
+            How many tails to keep at every position, at least `n`; None for `n`. A wider beam loses less, and
+            takes longer in proportion.
         distinct
-            ``"path"``: any two segmentations differ. ``"bag"``: any two differ in how often they hold some token. In long
-            documents the n best are else the same tokens in another order. `beam` and `distinct` are for tf-idf: ValueError by
-            another objective.
+            ``"path"``: any two segmentations differ. ``"bag"``: any two differ in how often they hold some
+            token. In long documents the n best are else the same tokens in another order. `beam` and
+            `distinct` are for tf-idf: ValueError by another objective.
         unknown
             As for `encode`.
 
         Returns
         -------
         found
-            An `NBest`: ``candidates, weights = found[i]`` of document i, a `Ragged` of the segmentations and as many float64
-            weights. Candidates are compared in units of 2**-24, rounded token by token, so one may weigh a few units more than
-            its predecessor. With the same tokens in a different order it weighs the same. There may be fewer than `n`. An empty
-            document has one segmentation, which is empty.
+            An `NBest`: ``candidates, weights = found[i]`` of document i, a `Ragged` of the segmentations and
+            as many float64 weights. Candidates are compared in units of 2**-24, rounded token by token, so
+            one may weigh a few units more than its predecessor. With the same tokens in a different order it
+            weighs the same. There may be fewer than `n`. An empty document has one segmentation, which is
+            empty.
 
         Notes
         -----
-        By ``"tfidf"`` the `n` best partial paths are kept at every position. Their order: heavier, fewer tokens, then the
-        better rest after the first token, then the shorter first token. By ``"shortest"`` and ``"additive"`` the results are
-        exactly the n best, with ties as for `encode`, then the better rest. The weights of ``"shortest"`` are minus the number
-        of tokens. By ``"tfidf"`` with every idf 0, candidates are those of ``"shortest"`` and weigh 0.
-        `ubpe_numba.bounds.encode_nbest` finds the true best, and a bound on the difference.
+        By ``"tfidf"`` the `n` best partial paths are kept at every position. Their order: heavier, fewer
+        tokens, then the better rest after the first token, then the shorter first token. By ``"shortest"``
+        and ``"additive"`` the results are exactly the n best, with ties as for `encode`, then the better
+        rest. The weights of ``"shortest"`` are minus the number of tokens. By ``"tfidf"`` with every idf 0,
+        candidates are those of ``"shortest"`` and weigh 0. `ubpe_numba.bounds.encode_nbest` finds the true
+        best, and a bound on the difference.
 
         Examples
         --------
@@ -428,7 +483,9 @@ class UBPE(Tokenizer):
         objective, weights = self._search()
         n, by_idf = positive(n, "n"), objective == "tfidf"
         if not by_idf and (beam is not None or distinct != "path"):
-            raise ValueError(f"objective: beam and distinct are for 'tfidf'; by {quoted(self.objective)} the search is exact")
+            raise ValueError(
+                f"objective: beam and distinct are for 'tfidf'; by {quoted(self.objective)} the search is exact"
+            )
         if objective == "longest":
             raise ValueError("objective: 'longest' ranks no segmentations; with_objective('shortest') does")
         if beam is None:
@@ -457,10 +514,20 @@ class UBPE(Tokenizer):
         return NBest.of(parts)
 
     def _whole(
-        self, docs: Any, offsets: Any, by_sums: bool, unknown: Any, name: str = "doc", what: str = "encode_nbest"
+        self,
+        docs: Any,
+        offsets: Any,
+        by_sums: bool,
+        unknown: Any,
+        name: str = "doc",
+        what: str = "encode_nbest",
     ) -> Ragged:
         """Alphabet ids of documents that are searched whole, by sums of weights or by tf-idf; ValueError if they are split."""
-        if not self._tables.is_plain or self._tables.isolated(by_sums) is not None or self._tables.mirror is not None:
+        if (
+            not self._tables.is_plain
+            or self._tables.isolated(by_sums) is not None
+            or self._tables.mirror is not None
+        ):
             way = "fit one without, as by for_text(pretokenizer=None)"
             with_one = "a pattern, a normalizer, special tokens or a mirror"
             raise ValueError(f"{what}: a tokenizer with {with_one} ranks no segmentations; {way}")
@@ -473,5 +540,7 @@ class UBPE(Tokenizer):
         read = read_documents(docs, offsets, *how) if name == "docs" else read_document(docs, *how)
         choice = self._unknown(unknown)
         if isinstance(choice, tuple):
-            raise ValueError(f"unknown: {what} takes 'raise', 'skip' or a symbol, got the special token {quoted(choice[1])}")
+            raise ValueError(
+                f"unknown: {what} takes 'raise', 'skip' or a symbol, got the special token {quoted(choice[1])}"
+            )
         return alphabet.to_ids(read, choice, name=name)

@@ -34,8 +34,8 @@ def warmup() -> None:
 
     Fits with mirrors, `ubpe_numba.bounds`, signals and clusters compile their own kernels on first use.
 
-    It takes a minute or two without a cache, a second with one. Call it before forking, so that children find kernels loaded. A
-    fork waits for a kernel that another thread is compiling.
+    It takes a minute or two without a cache, a second with one. Call it before forking, so that children find
+    kernels loaded. A fork waits for a kernel that another thread is compiling.
 
     Examples
     --------
@@ -46,7 +46,10 @@ def warmup() -> None:
     for docs in ([rng.integers(0, 4, 200) for _ in range(4)], [rng.integers(0, 1200, 500) for _ in range(4)]):
         size = 4 if int(docs[0].max()) < 4 else 1200
         for rules in (FitRules(), FitRules(order="idf", encode="batch")):
-            for tokenizer in (BPE(size + 20, alphabet=size, rules=rules), UBPEClassic(size + 20, alphabet=size, rules=rules)):
+            for tokenizer in (
+                BPE(size + 20, alphabet=size, rules=rules),
+                UBPEClassic(size + 20, alphabet=size, rules=rules),
+            ):
                 tokenizer.fit(docs, progress=False)
                 tokenizer.decode_batch(tokenizer.encode_batch(docs))
         ranked = BPE(size + 20, alphabet=size).fit(docs, progress=False)
@@ -69,23 +72,34 @@ def warmup() -> None:
         likely.index(likely.encode_batch(docs))
         likely.set_params(objective="sentencepiece").encode(docs[0])
         universal.set_params(objective="additive").encode_nbest([docs[0][:20]], 2)
-        heavy = np.full(len(universal._model.vocabulary), 1e6)  # weights that do not fit the packed costs of a long document
+        # weights that do not fit the packed costs of a long document
+        heavy = np.full(len(universal._model.vocabulary), 1e6)
         universal.set_params(objective=heavy).encode(np.tile(docs[0], 100))
-    # fits with 1 candidate and with many, by any rule of ties, on 1 thread and on many, of weighted documents, and on counts
+    # fits with 1 candidate and with many, by any rule of ties, on 1 thread and on many, of weighted
+    # documents, and on counts
     counts = count_documents([rng.integers(0, 4, 300) for _ in range(4)], sample_weight=[1, 2, 3, 4])
     plain = Settings(30, 1, FitRules(), 2, n_shards=2)
     for corpus in (as_corpus(counts.documents), as_corpus(counts)):
         for candidates, ties, n in itertools.product((1, 2), ("smallest", "first_seen"), (1, 2)):
             rules = FitRules(ties=ties)
-            fit(corpus, Alphabet.dense(4), plain._replace(n_candidates=candidates, rules=rules, n_shards=n), None)
+            fit(
+                corpus,
+                Alphabet.dense(4),
+                plain._replace(n_candidates=candidates, rules=rules, n_shards=n),
+                None,
+            )
     wide = [rng.integers(0, 1200, 2000)] * 2
     fit(as_corpus(wide), Alphabet.dense(1200), plain._replace(n_tokens=1250), None)
     BPE(1210, alphabet=1200).fit(wide, sample_weight=[1, 2], progress=False)
     # candidates of a search, and further merges
-    few = Substrings(np.array([0, 1] * 3, np.int32), np.array([0, 6]), np.ones(1, np.int64), 2, 2, 2, 100, 100)
+    few = Substrings(
+        np.array([0, 1] * 3, np.int32), np.array([0, 6]), np.ones(1, np.int64), 2, 2, 2, 100, 100
+    )
     few.extended(Ragged.from_lists([[0, 1, 0]]))
     # words that are kept whole
-    BPE(10, alphabet=4, preprocessing=Preprocessing(known_words=[[1, 2], [3]])).fit([[0, 1, 2, 3, 0, 0]], progress=False)
+    BPE(10, alphabet=4, preprocessing=Preprocessing(known_words=[[1, 2], [3]])).fit(
+        [[0, 1, 2, 3, 0, 0]], progress=False
+    )
     # only for large or uneven data: sweeps, narrow cells, a text that is laid out again, a table that grows
     few_symbols = as_corpus(rng.integers(0, 4, (4, 300)))
     for size in (4, 1200):
@@ -102,12 +116,15 @@ def warmup() -> None:
     load(({"a": 0, "aa": 1, "aaa": 2}, "a a\na aa\naa a\n"), kind="str")
     load('{"model": {"vocab": {"a": 0, "aa": 1}, "merges": ["a a"]}}')
     WordPiece(["[UNK]", "a"]).encode(["a"])
-    tokens = [*(bytes([byte]) for byte in range(256)), b"aa", b"aaa", b"aaaaaa"]  # the last is found as a whole word only
+    # the last is found as a whole word only
+    tokens = [*(bytes([byte]) for byte in range(256)), b"aa", b"aaa", b"aaaaaa"]
     whole = load(tiktoken.write({token: i for i, token in enumerate(tokens)}), pretokenizer="gpt2")
     for _ in range(FIRST):
         whole.encode("aaaaaa")
     rows = (b"u", 0.0, 2), (b"a", 0.0, 1), (b"aa", -1.0, 1), (b"aaa", 0.0, 1)
-    pieces = b"".join(field(1, field(1, piece) + field(2, score) + field(3, kind)) for piece, score, kind in rows)
+    pieces = b"".join(
+        field(1, field(1, piece) + field(2, score) + field(3, kind)) for piece, score, kind in rows
+    )
     load(pieces).encode("aa")
     load(pieces + field(2, field(3, 2))).encode("aa")
     # text, and so many words that their table grows
@@ -117,9 +134,13 @@ def warmup() -> None:
     text = np.frombuffer(b" ".join(b"%d" % i for i in range(10_000)), np.uint8)
     for pattern in PATTERNS:
         count_words(text, np.array([0, text.size]), pattern)
-    PairEncoder(Vocabulary.from_merges(1, [[2, 0], [0, 0]]), batch=False, one_by_one=True).encode(Ragged.from_lists([[0]]), None)
+    PairEncoder(Vocabulary.from_merges(1, [[2, 0], [0, 0]]), batch=False, one_by_one=True).encode(
+        Ragged.from_lists([[0]]), None
+    )
     both = Vocabulary.from_merges(2, [[0, 0], [1, 1]])
-    PairEncoder(both, batch=False, mirror=np.array([1, 0, 3, 2], np.int32)).encode(Ragged.from_lists([[0]]), None)
+    PairEncoder(both, batch=False, mirror=np.array([1, 0, 3, 2], np.int32)).encode(
+        Ragged.from_lists([[0]]), None
+    )
     aab = Vocabulary.from_merges(256, [[97, 98], [97, 97], [257, 98]])  # which becomes a, ab
     WordEncoder(PairEncoder(aab, batch=False), whole_words=True)
     pairs = PairEncoder(Vocabulary.from_merges(256, [[49, 50]]), batch=False)

@@ -42,7 +42,10 @@ class WordPlan(Plan):
     def _encode_ids(self, documents: Ragged) -> Ragged:
         token_ids = self.model.segmenter.token_ids
         assert token_ids is not None
-        found, order = self.encoder.encode(documents, 0, self.n_threads, False)[0], np.argsort(token_ids).astype(np.int32)
+        found, order = (
+            self.encoder.encode(documents, 0, self.n_threads, False)[0],
+            np.argsort(token_ids).astype(np.int32),
+        )
         return trusted(order[np.searchsorted(token_ids, found.values, sorter=order)], found._offsets)
 
     def _encode(
@@ -58,12 +61,15 @@ class WordPlan(Plan):
         if units not in (None, *UNITS):
             raise ValueError(f"units: expected {' or '.join(map(repr, UNITS))}, got {quoted(units)}")
         if name == "docs" and (isinstance(docs, (Mapping, Set)) or not isinstance(docs, Iterable)):
-            raise TypeError(f"{name}: expected lists of words, or texts, got {describe(docs)}; give them as a list")
+            raise TypeError(
+                f"{name}: expected lists of words, or texts, got {describe(docs)}; give them as a list"
+            )
         trace = bool(return_offsets)
         rows = [docs] if name == "doc" or isinstance(docs, str) else [*kept(docs)]
         are_lists = {*map(type, rows)} == {list}  # the usual case, without further questions
         without, forbidden = self._refusal(chosen)
-        texts, lists = [""] * (len(rows) * are_lists), rows if are_lists else []  # one of them is empty, for each document
+        # one of them is empty, for each document
+        texts, lists = [""] * (len(rows) * are_lists), rows if are_lists else []
         for d, doc in enumerate(() if are_lists else rows):
             words: list[str] | None = None
             if isinstance(doc, str) and self.model.segmenter.pretokenizer is not None:
@@ -108,7 +114,11 @@ class WordPlan(Plan):
         """The words of a text that has no special token, in less time than `_of_texts` takes for one; None for another."""
         segmenter = self.model.segmenter
         cutter, special = segmenter.pretokenizer, segmenter.special
-        if not isinstance(cutter, Splitter) or cutter.asks_for_start or (special is not None and special.has_flags):
+        if (
+            not isinstance(cutter, Splitter)
+            or cutter.asks_for_start
+            or (special is not None and special.has_flags)
+        ):
             return None
         if special is not None and any(str(word) in text for word in special.words):
             return None
@@ -120,12 +130,18 @@ class WordPlan(Plan):
         """The ids of documents that are words, and, if they are traced, where their pieces are in the words put together."""
         one = len(lists) == 1
         words = lists[0] if one else list(chain.from_iterable(lists))
-        bounds = np.array([0, len(words)]) if one else offsets_of(np.fromiter(map(len, lists), np.int64, len(lists)))
+        bounds = (
+            np.array([0, len(words)])
+            if one
+            else offsets_of(np.fromiter(map(len, lists), np.int64, len(lists)))
+        )
         try:
             points = code_points(_END.join(words) + _END * bool(words))
         except TypeError:
             at = next(i for i, word in enumerate(words) if not isinstance(word, str))
-            raise TypeError(f"{place_of(name, bounds, at, first)}: expected str, got {describe(words[at])}") from None
+            raise TypeError(
+                f"{place_of(name, bounds, at, first)}: expected str, got {describe(words[at])}"
+            ) from None
         (ends,) = (points == ord(_END)).nonzero()  # a third of the time of asking every word for its length
         if ends.size != len(words):  # one has a NUL in it
             ends = np.cumsum(np.fromiter(map(len, words), np.int64, len(words)) + 1) - 1
@@ -135,9 +151,13 @@ class WordPlan(Plan):
         encoded = trusted(found.values, found._offsets[bounds])
         if not trace:
             return encoded, edges
-        return encoded, np.stack([edges[:-1], edges[1:]]) - np.repeat(edges[encoded._offsets[:-1]], encoded.lengths)
+        return encoded, np.stack([edges[:-1], edges[1:]]) - np.repeat(
+            edges[encoded._offsets[:-1]], encoded.lengths
+        )
 
-    def _of_texts(self, texts: list[str], trace: bool, chosen: SpecialChoice, without: frozenset[int]) -> tuple[Ragged, Places]:
+    def _of_texts(
+        self, texts: list[str], trace: bool, chosen: SpecialChoice, without: frozenset[int]
+    ) -> tuple[Ragged, Places]:
         """The ids of texts, and, if they are traced, where their pieces are in them as given."""
         segmenter, given = self.model.segmenter, _joined(texts)
         pieces = segmenter.stretches(given, "documents", chosen, trace)
@@ -177,7 +197,9 @@ def _refuse(forbidden: frozenset[str], document: int, words: list[Any]) -> None:
 
 
 def _joined(texts: list[str]) -> Documents:
-    return Documents(code_points("".join(texts)), offsets_of(np.fromiter(map(len, texts), np.int64, len(texts))), "str")
+    return Documents(
+        code_points("".join(texts)), offsets_of(np.fromiter(map(len, texts), np.int64, len(texts))), "str"
+    )
 
 
 class WordByWord(NamedTuple):
@@ -229,7 +251,9 @@ def read_pieces(given: Any, name: str = "pieces") -> dict[str, int]:
             if not isinstance(piece, str):
                 raise TypeError(f"{name}: position {i}: expected str, got {describe(piece)}")
             if pieces.setdefault(piece, i) != i:
-                raise ValueError(f"{name}: a piece is there twice: {quoted(piece)}, as {pieces[piece]} and {i}")
+                raise ValueError(
+                    f"{name}: a piece is there twice: {quoted(piece)}, as {pieces[piece]} and {i}"
+                )
     for piece, i in pieces.items():
         if not isinstance(piece, str) or isinstance(i, bool) or not isinstance(i, (int, np.integer)):
             raise TypeError(f"{name}: expected str and their ids, got {quoted(piece)}: {quoted(i)}")
@@ -238,7 +262,9 @@ def read_pieces(given: Any, name: str = "pieces") -> dict[str, int]:
     return {str(piece): int(i) for piece, i in pieces.items()}
 
 
-def added_tokens(special: Mapping[str, int], known: Mapping[str, int], flags: Mapping[str, Iterable[str]]) -> Reserved | None:
+def added_tokens(
+    special: Mapping[str, int], known: Mapping[str, int], flags: Mapping[str, Iterable[str]]
+) -> Reserved | None:
     """Special tokens and known words as a segmenter has them."""
     if not special and not known:
         return None
@@ -251,9 +277,13 @@ def added_tokens(special: Mapping[str, int], known: Mapping[str, int], flags: Ma
 def word_counts(words: Any) -> dict[str, int]:
     """How often each word of a corpus occurs; TypeError or ValueError for words or counts that are not valid."""
     if isinstance(words, (str, bytes)):
-        raise TypeError(f"words: expected words, got {describe(words)}; cut it first, for example with str.split")
+        raise TypeError(
+            f"words: expected words, got {describe(words)}; cut it first, for example with str.split"
+        )
     if not isinstance(words, Mapping):  # words, or lists of them
-        words = Counter(chain.from_iterable(part if isinstance(part, (list, tuple)) else [part] for part in words))
+        words = Counter(
+            chain.from_iterable(part if isinstance(part, (list, tuple)) else [part] for part in words)
+        )
     counts = dict(words)
     for word, count in counts.items():
         if not isinstance(word, str):

@@ -30,7 +30,14 @@ from ubpe_numba.tokenizers.decoding import Decoding, check_errors
 from ubpe_numba.tokenizers.fitted import of_class
 from ubpe_numba.tokenizers.saving import Saving
 from ubpe_numba.tokenizers.token_names import TokenNames
-from ubpe_numba.tokenizers.word_model import WordByWord, WordPlan, added_tokens, model_of, read_pieces, word_counts
+from ubpe_numba.tokenizers.word_model import (
+    WordByWord,
+    WordPlan,
+    added_tokens,
+    model_of,
+    read_pieces,
+    word_counts,
+)
 from ubpe_numba.vocabulary.model import Model
 from ubpe_numba.vocabulary.preprocessing import Preprocessing
 from ubpe_numba.vocabulary.segmenter import Segmenter
@@ -39,7 +46,12 @@ __all__ = ["WordPiece"]
 
 _PARAMS = ("unknown", "prefix", "longest")
 #: Replacements of a decoder that cleans up, in turn.
-_CLEANUP = [(f" {sign}", sign) for sign in ".?!,"] + [(" ' ", "'"), (" n't", "n't"), (" 'm", "'m"), (" do not", " don't")]
+_CLEANUP = [(f" {sign}", sign) for sign in ".?!,"] + [
+    (" ' ", "'"),
+    (" n't", "n't"),
+    (" 'm", "'m"),
+    (" do not", " don't"),
+]
 _CLEANUP += [(" 's", "'s"), (" 've", "'ve"), (" 're", "'re")]
 
 
@@ -57,25 +69,27 @@ class WordPiece(Decoding, Saving):
     longest
         Words of more characters are unknown.
     preprocessing
-        A `Preprocessing` with the steps that change a text and split it into words, and words with ids that are recognized
-        first. An example is ``Preprocessing("BertPreTokenizer", normalizer="BertNormalizer")``; `load` sets it. With a
-        `pretokenizer` documents may be `str`. Its special tokens and known words have ids or are pieces.
+        A `Preprocessing` with the steps that change a text and split it into words, and words with ids that
+        are recognized first. An example is ``Preprocessing("BertPreTokenizer",
+        normalizer="BertNormalizer")``; `load` sets it. With a `pretokenizer` documents may be `str`. Its
+        special tokens and known words have ids or are pieces.
     n_threads
         Threads for batches; None for the number of CPUs.
 
     Notes
     -----
-    Ids equal those of the WordPiece model of the package ``tokenizers``. Without a `pretokenizer`, normalize text and split it
-    into words first, which BERT does at spaces and around punctuation (``BertNormalizer`` and ``BertPreTokenizer`` of that
-    package). A tokenizer from a `tokenizer.json` does it itself.
+    Ids equal those of the WordPiece model of the package ``tokenizers``. Without a `pretokenizer`, normalize
+    text and split it into words first, which BERT does at spaces and around punctuation (``BertNormalizer``
+    and ``BertPreTokenizer`` of that package). A tokenizer from a `tokenizer.json` does it itself.
 
-    Pass a document as a list of words, or with a `pretokenizer` as text. Special tokens in it raise errors unless
-    `allowed_special` and `disallowed_special` allow them, as for `BPE`. With ``disallowed_special="none"`` they are ordinary
-    text. Positions refer to the original text, or to the joined words. Arguments `boundaries`, `sample` and `unknown` do not
-    exist: a word that cannot be split becomes the unknown piece.
+    Pass a document as a list of words, or with a `pretokenizer` as text. Special tokens in it raise errors
+    unless `allowed_special` and `disallowed_special` allow them, as for `BPE`. With
+    ``disallowed_special="none"`` they are ordinary text. Positions refer to the original text, or to the
+    joined words. Arguments `boundaries`, `sample` and `unknown` do not exist: a word that cannot be split
+    becomes the unknown piece.
 
-    `load` reads a ``vocab.txt``, `train` learns a vocabulary, and `save` stores all arguments except `n_threads`. The object is
-    never changed by use; threads may share it, and it can be pickled.
+    `load` reads a ``vocab.txt``, `train` learns a vocabulary, and `save` stores all arguments except
+    `n_threads`. The object is never changed by use; threads may share it, and it can be pickled.
 
     Examples
     --------
@@ -126,9 +140,13 @@ class WordPiece(Decoding, Saving):
         if n_threads is not None:
             resolve_threads(n_threads)
         flags = prepared.flags or {}
-        cutter = Segmenter(prepared.pretokenizer, added_tokens(special, known, flags), normalizer=prepared.normalizer)
+        cutter = Segmenter(
+            prepared.pretokenizer, added_tokens(special, known, flags), normalizer=prepared.normalizer
+        )
         self._model = model_of(self.pieces, prefix, self.pieces[unknown], cutter)
-        self._encoder = PieceEncoder(self.pieces, self._model.alphabet, prefix, self.pieces[unknown], min(self.longest, 2**62))
+        self._encoder = PieceEncoder(
+            self.pieces, self._model.alphabet, prefix, self.pieces[unknown], min(self.longest, 2**62)
+        )
         self._keep(None)
 
     def __repr__(self) -> str:
@@ -136,7 +154,11 @@ class WordPiece(Decoding, Saving):
         return f"WordPiece({params}): {len(self.pieces)} pieces"
 
     def __getstate__(self) -> dict[str, Any]:
-        return dict(plain_copy({**self.get_params(), "_file": self._model.segmenter.file, "_metadata": self.metadata_}))
+        return dict(
+            plain_copy(
+                {**self.get_params(), "_file": self._model.segmenter.file, "_metadata": self.metadata_}
+            )
+        )
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         kept = state.pop("_file", None), state.pop("_metadata", None)
@@ -173,7 +195,9 @@ class WordPiece(Decoding, Saving):
         kept = super()._tables.kept
         if "names" not in kept:
             ids = {**self.pieces, **self._added}
-            names = {i: piece for piece, i in self.pieces.items()} | {i: word for word, i in self._added.items()}
+            names = {i: piece for piece, i in self.pieces.items()} | {
+                i: word for word, i in self._added.items()
+            }
             kept["names"] = TokenNames(dict(sorted(ids.items(), key=lambda item: item[1])), names, {})
         return kept["names"]  # type: ignore[no-any-return]
 
@@ -211,7 +235,13 @@ class WordPiece(Decoding, Saving):
     @overload
     def decode(self, ids: Any, *, as_bytes: Literal[False] = ..., **options: Any) -> str: ...
     def decode(
-        self, ids: Any, *, skip_special_tokens: bool = False, skip: Any = None, as_bytes: bool = False, **options: Any
+        self,
+        ids: Any,
+        *,
+        skip_special_tokens: bool = False,
+        skip: Any = None,
+        as_bytes: bool = False,
+        **options: Any,
     ) -> str | bytes:
         """Decode ids to words with a space between them; pieces with the prefix continue the previous word.
 
@@ -231,7 +261,13 @@ class WordPiece(Decoding, Saving):
         return text.encode("utf-8", "surrogatepass") if as_bytes else text
 
     def decode_batch(
-        self, batch: Any, offsets: Any = None, *, skip_special_tokens: bool = False, skip: Any = None, **options: Any
+        self,
+        batch: Any,
+        offsets: Any = None,
+        *,
+        skip_special_tokens: bool = False,
+        skip: Any = None,
+        **options: Any,
     ) -> list[str]:
         """Decode documents of ids to a list of texts, as `decode`, whose errors name the document too.
 
@@ -247,7 +283,9 @@ class WordPiece(Decoding, Saving):
         """
         return self._texts(as_documents(batch, offsets, name="batch"), skip_special_tokens, skip, **options)
 
-    def _texts(self, documents: Documents, skip_special_tokens: bool, skip: Any, errors: str = "replace") -> list[str]:
+    def _texts(
+        self, documents: Documents, skip_special_tokens: bool, skip: Any, errors: str = "replace"
+    ) -> list[str]:
         check_errors(errors)
         gone = ids_to_skip(skip, skip_special_tokens, self._model.segmenter)
         checked = WordByWord(self._names.names).ids(documents, gone)
@@ -255,7 +293,9 @@ class WordPiece(Decoding, Saving):
         ids = checked.values[checked.offsets[0] : checked.offsets[-1]].tolist()
         if self._joins[0] is not None:
             join, called = decoder_of(self._joins[0]), self._names.names | self._model.segmenter.shown
-            return [join([called[i] for i in ids[a:b]]) if a < b else "" for a, b in pairwise(bounds.tolist())]
+            return [
+                join([called[i] for i in ids[a:b]]) if a < b else "" for a, b in pairwise(bounds.tolist())
+            ]
         names = [self._spaced(i) for i in ids]
         for at in set(bounds[:-1][np.diff(bounds) > 0].tolist()):
             names[at] = self._spaced(ids[at], first=True)
@@ -285,7 +325,9 @@ class WordPiece(Decoding, Saving):
         gone = ids_to_skip(skip, skip_special_tokens, self._model.segmenter)
         held = frozenset[int]() if self._joins[0] is None else None
         parts = super()._tables.kept.setdefault("parts", {})
-        return DecoderStream(self._model, WordByWord(self._names.names), gone, errors, parts, self._spaced, self.decode, held)
+        return DecoderStream(
+            self._model, WordByWord(self._names.names), gone, errors, parts, self._spaced, self.decode, held
+        )
 
     # ---------------------------------------------------------------------------------------------- files
 
@@ -298,7 +340,12 @@ class WordPiece(Decoding, Saving):
 
     @classmethod
     def _loaded(
-        cls, where: str, state: dict[str, Any], n_bytes: int, n_threads: int | None, max_symbols: int | None = None
+        cls,
+        where: str,
+        state: dict[str, Any],
+        n_bytes: int,
+        n_threads: int | None,
+        max_symbols: int | None = None,
     ) -> Self:
         try:
             return cls._of_words(Words(**wordpiece.from_state(state)), n_threads=n_threads)
@@ -316,7 +363,9 @@ class WordPiece(Decoding, Saving):
             flags=words.flags or None,
         )  # fmt: skip
         params |= {"preprocessing": None if text.is_plain else text}
-        made = cls(words.vocabulary, unknown=words.unknown, prefix=words.prefix, longest=words.longest, **params)
+        made = cls(
+            words.vocabulary, unknown=words.unknown, prefix=words.prefix, longest=words.longest, **params
+        )
         return made._keep(words.file)
 
     def _words(self) -> Words:
@@ -324,12 +373,18 @@ class WordPiece(Decoding, Saving):
         words = dict(text.special_tokens or {}), dict(text.known_words or {}), dict(text.flags or {})
         cutter: Any = text.pretokenizer
         file = self._model.segmenter.file
-        return Words(self.pieces, self.unknown, self.prefix, self.longest, text.normalizer, cutter, *words, file)
+        return Words(
+            self.pieces, self.unknown, self.prefix, self.longest, text.normalizer, cutter, *words, file
+        )
 
     def _save(self, path: str | os.PathLike[str], **parts: dict[str, Any]) -> None:
         for piece in self.pieces:
-            if not piece.isascii() and piece != piece.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass"):
-                raise ValueError(f"pieces: {quoted(piece)}: surrogates in pairs would be read as one character")
+            if not piece.isascii() and piece != piece.encode("utf-16-le", "surrogatepass").decode(
+                "utf-16-le", "surrogatepass"
+            ):
+                raise ValueError(
+                    f"pieces: {quoted(piece)}: surrogates in pairs would be read as one character"
+                )
         model_file.save(path, {**wordpiece.state_of(self._words()), **parts})
 
     @of_class
@@ -350,16 +405,17 @@ class WordPiece(Decoding, Saving):
         words
             A mapping of words to their counts, the words of a corpus, or documents that are lists of words.
         n_tokens
-            Number of pieces, special tokens and the unknown piece included. Characters come first; if there are too many, the
-            rest are unknown.
+            Number of pieces, special tokens and the unknown piece included. Characters come first; if there
+            are too many, the rest are unknown.
         criterion
-            The pair to merge next. ``"count"``: the most frequent. ``"pmi"``: the largest count(ab) / (count(a) * count(b)), as
-            articles on WordPiece have it. ``"likelihood"``: the largest gain in the likelihood of independent pieces.
+            The pair to merge next. ``"count"``: the most frequent. ``"pmi"``: the largest count(ab) /
+            (count(a) * count(b)), as articles on WordPiece have it. ``"likelihood"``: the largest gain in the
+            likelihood of independent pieces.
         min_count
             Pairs that occur less often are not merged.
         special_tokens
-            The first pieces, such as ``["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]``. A missing unknown piece is put before
-            them.
+            The first pieces, such as ``["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]``. A missing unknown
+            piece is put before them.
         **options
             As for the constructor.
 
@@ -370,9 +426,10 @@ class WordPiece(Decoding, Saving):
 
         Notes
         -----
-        ``"count"`` is the best: on unseen words, with 8192 pieces, 1000 characters take 287 pieces by count, 288 by likelihood
-        and 493 by pmi (benchmarks/pieces.py). ``tokenizers``' trainer of WordPiece also merges by count. For 12,700 distinct
-        words, 8192 pieces take about three seconds, three to four times as long as that trainer.
+        ``"count"`` is the best: on unseen words, with 8192 pieces, 1000 characters take 287 pieces by count,
+        288 by likelihood and 493 by pmi (benchmarks/pieces.py). ``tokenizers``' trainer of WordPiece also
+        merges by count. For 12,700 distinct words, 8192 pieces take about three seconds, three to four times
+        as long as that trainer.
 
         Examples
         --------
@@ -381,7 +438,9 @@ class WordPiece(Decoding, Saving):
         ([9, 2, 5, 6, 0], ['lo', 'low'])
         """
         if criterion not in CRITERIA:
-            raise ValueError(f"criterion: expected one of {', '.join(map(repr, CRITERIA))}, got {quoted(criterion)}")
+            raise ValueError(
+                f"criterion: expected one of {', '.join(map(repr, CRITERIA))}, got {quoted(criterion)}"
+            )
         n, least = positive(n_tokens, "n_tokens"), positive(min_count, "min_count")
         counts, first = word_counts(words), read_pieces(special_tokens, "special_tokens")
         unknown = options.get("unknown", "[UNK]")
@@ -391,6 +450,8 @@ class WordPiece(Decoding, Saving):
         most = cls([*first], **options).longest  # raises for options, before a long training
         for word in counts:
             if len(word) > most and len(word.split()) > 1:
-                raise ValueError(f"words: got a text of {len(word)} characters; cut it first, for example with str.split")
+                raise ValueError(
+                    f"words: got a text of {len(word)} characters; cut it first, for example with str.split"
+                )
         learned = learn_pieces(counts, n, criterion, least, options.get("prefix", "##"))
         return cls([*first, *[piece for piece in learned if piece not in first][: n - len(first)]], **options)

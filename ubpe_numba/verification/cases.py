@@ -1,7 +1,7 @@
 """Drawn inputs and what public calls make of them: the computations whose digests ship with the package.
 
-`digests.json` has a hash for each case of each part. The tests made it by the plain references, and hold the library equal to
-them on every case.
+`digests.json` has a hash for each case of each part. The tests made it by the plain references, and hold the
+library equal to them on every case.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ SYMBOLS = {
     "int64": (-(2**63), -(2**32) - 1, 2**40, 2**63 - 1),
 }
 PATTERNS = ("gpt2", "cl100k", "o200k")
-#: What patterns, windows and caches of text treat apart; the classes are the same in all versions of Unicode since 5.
+#: What patterns, windows and caches of text treat apart; the classes are the same in all versions of Unicode
+#: since 5.
 PIECES = (
     *"abcABZ019 '-_./!\t\n\r\x00\x7f", "  ", " \n", "\r\n", "'s", "'LL", "'Ve", "12345", " ab",
     "\xa0", "\u3000", "\u2003", "\u2028", "\x85", "\x0b", "\x1c", "\u200b", "\ufeff", "\u0301", "\u20e3", "\xe9", "\xc9",
@@ -43,7 +44,8 @@ PIECES = (
     "\u3002", "\ud55c", "\u0e01", "\u093e", "\u0663", "\u0967", "\xbd", "\u2167", "\xb2", "\u017f", "'\u017f", "\u2019s",
     "\u2764\ufe0f", "\U0001f468", "\u200d", "\U0001d400",
 )  # fmt: skip
-#: Bytes that are not UTF-8: surrogates, longer than need be, beyond the last code point, beginnings and ends of characters.
+#: Bytes that are not UTF-8: surrogates, longer than need be, beyond the last code point, beginnings and ends
+#: of characters.
 STRAY = (
     b"\xed\xa0\x80", b"\xed\xb0\x80", b"\xc0\x80", b"\xe0\x80\x80", b"\xf0\x8f\xbf\xbf", b"\xf4\x90\x80\x80",
     b"\xff", b"\x80", b"\xe4\xb8", b"\xf0\x9f\x98", b"\xc5", b"\xd0", b"\xe3\x82",
@@ -89,7 +91,10 @@ def texts(rng: Random) -> list[bytes]:
     few = rng.sample(PIECES, rng.choice([2, 6, 20]))
     docs = []
     for _ in range(rng.randrange(1, 5)):
-        parts = [rng.choice(few).encode() * rng.choice([1, 1, 1, 1, 2, 3, 16, 65]) for _ in range(rng.choice([0, 1, 5, 15, 40]))]
+        parts = [
+            rng.choice(few).encode() * rng.choice([1, 1, 1, 1, 2, 3, 16, 65])
+            for _ in range(rng.choice([0, 1, 5, 15, 40]))
+        ]
         for _ in range(rng.choice([0, 0, 1, 3])):
             parts.insert(rng.randrange(len(parts) + 1), rng.choice(STRAY))
         docs.append(b"".join(parts))
@@ -121,10 +126,15 @@ def draw_fit(rng: Random) -> Inputs:
 def run_fit(given: Inputs) -> Iterator[Any]:
     """Merges with counts and numbers of documents, and idf weights to nine decimals."""
     limits = {"overshoot": given["overshoot"], "max_token_length": given["longest"]}
-    more = {"alphabet": given["size"], "rules": FitRules(ties=given["ties"], min_count=given["min_count"], **limits)}
+    more = {
+        "alphabet": given["size"],
+        "rules": FitRules(ties=given["ties"], min_count=given["min_count"], **limits),
+    }
     n = given["n_candidates"]
     tok: Any = BPE(given["n_tokens"], **more) if n == 1 else UBPEClassic(given["n_tokens"], n, **more)
-    tok.fit(given["documents"], sample_weight=given["weights"], boundaries=given["boundaries"], progress=False)
+    tok.fit(
+        given["documents"], sample_weight=given["weights"], boundaries=given["boundaries"], progress=False
+    )
     made, size = tok.vocabulary, given["size"]
     yield np.column_stack([made.merges, made.counts[size:], made.document_frequencies[size:]]).tolist()
     yield np.round(made.weights[size:], 9).tolist()
@@ -172,7 +182,10 @@ def run_many(given: Inputs) -> Iterator[Any]:
     ids, once = tok.encode_batch(batch), tok.encode_batch(docs)
     yield np.column_stack([tok.vocabulary.merges, tok.vocabulary.counts[4:]]).tolist()
     yield once.to_lists()
-    yield [bool(ids == Ragged.from_lists(once.to_lists() * given["copies"])), bool(tok.decode_batch(ids) == batch)]
+    yield [
+        bool(ids == Ragged.from_lists(once.to_lists() * given["copies"])),
+        bool(tok.decode_batch(ids) == batch),
+    ]
 
 
 # ---------------------------------------------------------------------------------------------- encodings
@@ -202,7 +215,11 @@ def run_rank(given: Inputs) -> Iterator[Any]:
     batch = UBPEClassic.from_merges(given["pairs"], alphabet=size, rules=FitRules(encode="batch"))
     yield batch.encode_batch(docs).to_lists()
     whole = [symbol for doc in docs for symbol in doc]
-    yield [token for part in tok.stream().over([whole[: given["cut"]], whole[given["cut"] :]]) for token in part.tolist()]
+    yield [
+        token
+        for part in tok.stream().over([whole[: given["cut"]], whole[given["cut"] :]])
+        for token in part.tolist()
+    ]
     yield tok.decode_batch(ids).to_lists()
 
 
@@ -233,14 +250,21 @@ def draw_text(rng: Random) -> Inputs:
     letters = sorted(b"abc 'sZ1\n\xc3\xe4\xa9\xb8")
     made = [(rng.choice(letters), rng.choice(letters)) for _ in range(12)]
     made += [(256 + rng.randrange(12), rng.choice(letters)) for _ in range(12)]
-    return {"documents": texts(rng), "pattern": rng.choice(PATTERNS), "pairs": list(dict.fromkeys(made[:12])), "more": made[12:]}
+    return {
+        "documents": texts(rng),
+        "pattern": rng.choice(PATTERNS),
+        "pairs": list(dict.fromkeys(made[:12])),
+        "more": made[12:],
+    }
 
 
 def run_text(given: Inputs) -> Iterator[Any]:
     """Ids of a batch and of single documents, decoded as well; and the counts of a fit."""
     docs = given["documents"]
     tok: Any = BPE.from_merges(
-        given["pairs"], alphabet=bytes(range(256)), preprocessing=Preprocessing(pretokenizer=given["pattern"], encoding="utf-8")
+        given["pairs"],
+        alphabet=bytes(range(256)),
+        preprocessing=Preprocessing(pretokenizer=given["pattern"], encoding="utf-8"),
     )
     ids = tok.encode_batch(docs)
     yield ids.to_lists()
@@ -254,8 +278,13 @@ def run_text(given: Inputs) -> Iterator[Any]:
 def draw_pieces(rng: Random) -> Inputs:
     """Words and a vocabulary of pieces."""
     letters = "ab#\xe9\U0001f600\0"
-    pieces = sorted({"".join(rng.choices(letters, k=rng.choice([1, 1, 2, 3]))) for _ in range(rng.choice([1, 5, 12]))})
-    words = ["".join(rng.choices(letters[: rng.choice([2, 6])] + "c", k=rng.choice([1, 2, 5, 12, 40]))) for _ in range(12)]
+    pieces = sorted(
+        {"".join(rng.choices(letters, k=rng.choice([1, 1, 2, 3]))) for _ in range(rng.choice([1, 5, 12]))}
+    )
+    words = [
+        "".join(rng.choices(letters[: rng.choice([2, 6])] + "c", k=rng.choice([1, 2, 5, 12, 40])))
+        for _ in range(12)
+    ]
     return {
         "documents": [words],
         "pieces": ["[UNK]", *pieces, *("##" + piece for piece in pieces)],

@@ -50,11 +50,11 @@ class Verification:
     passed : bool
         True if nothing differed.
     rows : tuple
-        The parts, with the attributes ``name``, ``cases``, ``differences``, ``seconds`` and ``first`` (the first case
-        that differed with its inputs, or None).
+        The parts, with the attributes ``name``, ``cases``, ``differences``, ``seconds`` and ``first`` (the
+        first case that differed with its inputs, or None).
     machine : dict
-        ``versions``, ``platform``, ``cpu`` and ``cpu_features`` as LLVM sees them, and how many versions of kernels were
-        ``compiled`` and ``loaded`` from a cache.
+        ``versions``, ``platform``, ``cpu`` and ``cpu_features`` as LLVM sees them, and how many versions of
+        kernels were ``compiled`` and ``loaded`` from a cache.
     fresh : bool
         Whether every kernel was compiled for the comparison.
 
@@ -91,8 +91,14 @@ class Verification:
     def __str__(self) -> str:
         """The table, the machine, and the conclusion."""
         machine = self.machine
-        lines = [", ".join(f"{name} {version}" for name, version in machine["versions"].items()), machine["platform"]]
-        lines += [f"CPU {machine['cpu']}, kernels: {machine['compiled']} compiled here, {machine['loaded']} from the cache", ""]
+        lines = [
+            ", ".join(f"{name} {version}" for name, version in machine["versions"].items()),
+            machine["platform"],
+        ]
+        lines += [
+            f"CPU {machine['cpu']}, kernels: {machine['compiled']} compiled here, {machine['loaded']} from the cache",
+            "",
+        ]
         lines.append(f"{'compared with digests of references':36} {'cases':>6} {'differences':>12}")
         lines += [f"{row.name:36} {row.cases:>6} {row.differences:>12}" for row in self.rows]
         lines += ["", *(f"{row.name}: {row.first[:600]}" for row in self.rows if row.first is not None)]
@@ -106,8 +112,9 @@ class Verification:
 def verify(*, fresh: bool = False, progress: bool | str = "auto") -> Verification:
     """Compare what kernels give on this machine with digests of what plain references give.
 
-    Fits, encodings and decodings of random and adversarial documents run through the kernels, as numba compiles them for this
-    processor. Their results are hashed, and compared with hashes that ship with the package and come from plain Python.
+    Fits, encodings and decodings of random and adversarial documents run through the kernels, as numba
+    compiles them for this processor. Their results are hashed, and compared with hashes that ship with the
+    package and come from plain Python.
 
     Parameters
     ----------
@@ -119,7 +126,8 @@ def verify(*, fresh: bool = False, progress: bool | str = "auto") -> Verificatio
     Returns
     -------
     Verification
-        ``passed`` says whether nothing differed, and ``print`` shows a table. An error of the library counts as a difference.
+        ``passed`` says whether nothing differed, and ``print`` shows a table. An error of the library counts
+        as a difference.
 
     Raises
     ------
@@ -151,12 +159,15 @@ def verify(*, fresh: bool = False, progress: bool | str = "auto") -> Verificatio
                 inputs = part.draw(Random(f"{part.name} {case}"))
                 try:
                     found = digest(part.run(inputs))
-                except Exception as error:  # of a kernel that gives what the library does not expect, or of the library
+                except Exception as error:
+                    # of a kernel that gives what the library does not expect, or of the library
                     found = f"{type(error).__name__}: {error}"
                 if found != wanted:
                     differences += 1
                     first = first or f"case {case}: {found}, expected {wanted}; inputs {inputs}"
-            rows.append(Row(part.name, len(known[part.name]), differences, round(time.monotonic() - began, 3), first))
+            rows.append(
+                Row(part.name, len(known[part.name]), differences, round(time.monotonic() - began, 3), first)
+            )
     return Verification(tuple(rows), _machine())
 
 
@@ -177,7 +188,9 @@ def _machine() -> dict[str, Any]:
     }  # fmt: skip
     features = [name for name, has in sorted(llvm.get_host_cpu_features().items()) if has]
     if numba.config.CPU_FEATURES is not None:  # set by the user
-        features = [name.removeprefix("+") for name in numba.config.CPU_FEATURES.split(",") if name.startswith("+")]
+        features = [
+            name.removeprefix("+") for name in numba.config.CPU_FEATURES.split(",") if name.startswith("+")
+        ]
     compiled = loaded = 0
     for name, module in list(sys.modules.items()):
         for value in list(vars(module).values()) if name.startswith("ubpe_numba.") else ():
@@ -200,7 +213,9 @@ def _in_a_child(progress: bool | str) -> Verification:
     folder = str(pathlib.Path(__file__).parents[2])  # this very package
     path = os.pathsep.join([folder, *filter(None, [os.environ.get("PYTHONPATH")])])
     environment = {**os.environ, "UBPE_CACHE": "0", "PYTHONPATH": path}
-    done = subprocess.run([sys.executable, "-P", "-c", script], env=environment, stdout=subprocess.PIPE, text=True)
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", script], env=environment, stdout=subprocess.PIPE, text=True
+    )
     try:
         data = json.loads(done.stdout)
     except ValueError:

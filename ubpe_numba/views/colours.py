@@ -13,14 +13,28 @@ from numpy.typing import NDArray
 
 from ubpe_numba.errors import quoted
 
-__all__ = ["DARK", "GREY", "HUES", "LIGHT", "N_HUES", "ON_HUES", "THEMES", "Theme", "colours_of", "hue_of", "hues_of", "theme_of"]
+__all__ = [
+    "DARK",
+    "GREY",
+    "HUES",
+    "LIGHT",
+    "N_HUES",
+    "ON_HUES",
+    "THEMES",
+    "Theme",
+    "colours_of",
+    "hue_of",
+    "hues_of",
+    "theme_of",
+]
 
-#: Found by a search, so that the least distance of two of them, for normal sight and for each kind of colour-blindness, is great
-#: while all have a contrast of 3:1 with both papers. In this order a hue and the next one, which the rule shifts to, differ most.
+#: Found by a search, so that the least distance of two of them, for normal sight and for each kind of
+#: colour-blindness, is great while all have a contrast of 3:1 with both papers. In this order a hue and the
+#: next one, which the rule shifts to, differ most.
 HUES = ("#089ae4", "#e00947", "#6361ff", "#646a0c", "#ec4dbc", "#9d2fbe", "#be8a02", "#256e80")
 N_HUES = len(HUES)
-#: Text on each hue, nearly white or nearly black, whichever has the greater contrast, 4.6:1 or more; themes do not contain
-#: these colors.
+#: Text on each hue, nearly white or nearly black, whichever has the greater contrast, 4.6:1 or more; themes
+#: do not contain these colors.
 ON_HUES = ("#010101", "#fefefe", "#010101", "#fefefe", "#010101", "#fefefe", "#010101", "#fefefe")
 #: Result of `hues_of` for symbols of the alphabet, which are plotted in grey.
 GREY = -1
@@ -30,9 +44,10 @@ GREY = -1
 class Theme:
     """The colors of a figure, each as ``"#rrggbb"``.
 
-    `name`: ``"light"`` or ``"dark"``; `paper`, `ink`: the ground, and text on it; `dim`: text that says less: numbers at axes,
-    notes; `grid`: lines of a grid; `highlight`: the ground of a place that is pointed at; `grey`: symbols of the alphabet, and
-    lines in the background; `hues`: the hues of tokens, `N_HUES` of them, the same in both themes.
+    `name`: ``"light"`` or ``"dark"``; `paper`, `ink`: the ground, and text on it; `dim`: text that says less:
+    numbers at axes, notes; `grid`: lines of a grid; `highlight`: the ground of a place that is pointed at;
+    `grey`: symbols of the alphabet, and lines in the background; `hues`: the hues of tokens, `N_HUES` of
+    them, the same in both themes.
     """
 
     name: str
@@ -57,8 +72,8 @@ THEMES = {"light": LIGHT, "dark": DARK}
 def theme_of(theme: str | Theme) -> Theme:
     """The theme of a name.
 
-    `theme`: ``"light"``, ``"dark"``, or a theme, which is returned as it is. Returns the theme. Raises ValueError for another
-    name.
+    `theme`: ``"light"``, ``"dark"``, or a theme, which is returned as it is. Returns the theme. Raises
+    ValueError for another name.
 
     >>> theme_of("dark").paper
     '#14171c'
@@ -73,8 +88,8 @@ def theme_of(theme: str | Theme) -> Theme:
 def hue_of(token: int, n_alphabet: int) -> int:
     """The hue of a token without neighbours: 5 times its id modulo `N_HUES`; `GREY` for a symbol of the alphabet.
 
-    `token`: the id of the token; `n_alphabet`: the size of the alphabet, whose symbols have the ids below it. Returns an index of
-    `HUES`, or `GREY`.
+    `token`: the id of the token; `n_alphabet`: the size of the alphabet, whose symbols have the ids below it.
+    Returns an index of `HUES`, or `GREY`.
 
     >>> [hue_of(token, 2) for token in range(6)]
     [-1, -1, 2, 7, 4, 1]
@@ -85,11 +100,12 @@ def hue_of(token: int, n_alphabet: int) -> int:
 def hues_of(ids: Any, n_alphabet: int) -> NDArray[np.int8]:
     """The hues of the tokens of a document; neighbors differ.
 
-    From the left: a symbol of the alphabet is grey. Any other token takes its own hue (`hue_of`), or the next one (plus 1, modulo
-    `N_HUES`) if the token before it was given that hue, also where both are the same token. Grey may follow grey.
+    From the left: a symbol of the alphabet is grey. Any other token takes its own hue (`hue_of`), or the next
+    one (plus 1, modulo `N_HUES`) if the token before it was given that hue, also where both are the same
+    token. Grey may follow grey.
 
-    `ids` (int[n]): the tokens of a document, from its beginning: the hues of a part of it may differ; `n_alphabet`: the size of
-    the alphabet. Returns int8[n]: for each token an index of `HUES`, or `GREY`.
+    `ids` (int[n]): the tokens of a document, from its beginning: the hues of a part of it may differ;
+    `n_alphabet`: the size of the alphabet. Returns int8[n]: for each token an index of `HUES`, or `GREY`.
 
     >>> hues_of([3, 3, 3, 11, 0, 3], n_alphabet=2).tolist()
     [7, 0, 7, 0, -1, 7]

@@ -38,7 +38,8 @@ class Found(NamedTuple):
 class Shapes(NamedTuple):
     """Tokens of a signal: ids, their counts, their decoded samples, and the signal around all occurrences.
 
-    A token of differences serves at every height: its shape is at the mean height of its places, and they are moved to it.
+    A token of differences serves at every height: its shape is at the mean height of its places, and they are
+    moved to it.
     """
 
     tokens: NDArray[np.int64]
@@ -59,7 +60,10 @@ class Shapes(NamedTuple):
         tokens, first, counts = np.unique(found.ids[long], return_index=True, return_counts=True)
         first = long[first]
         lengths = found.lengths[first]
-        shapes = [found.decoded[a : a + k] for a, k in zip(found.starts[first].tolist(), lengths.tolist(), strict=True)]
+        shapes = [
+            found.decoded[a : a + k]
+            for a, k in zip(found.starts[first].tolist(), lengths.tolist(), strict=True)
+        ]
         scores = says_most(np.array([np.ptp(shape) for shape in shapes]), counts, lengths, least)
         chosen = choose_diverse(shapes, scores, n)
         made, contexts = [], []
@@ -85,16 +89,19 @@ def draw(
 ) -> None:
     """Write a PNG that shows what tokens find in an ECG; a reader finds the old file or the new one, never a part of it.
 
-    Above, six seconds in tokens, of which up to six have a letter and a color of their own; all others are grey. Below
-    them the skyline of the same seconds, then the lettered tokens over all their places in the record. `found`: the record and
-    its tokens; `coarse`: a tokenizer by rank of the record in levels, the level of each sample, and how far one may be off;
-    `rate`: samples a second; `bound`: how far a decoded sample may be from the given one; `learned`: the samples that tokens were
-    learned from, the first ones: seconds after them are shown, if there are enough; `theme`: ``"light"`` or ``"dark"``. Raises
-    ImportError if matplotlib is not installed. Raises OSError if the file cannot be written.
+    Above, six seconds in tokens, of which up to six have a letter and a color of their own; all others are
+    grey. Below them the skyline of the same seconds, then the lettered tokens over all their places in the
+    record. `found`: the record and its tokens; `coarse`: a tokenizer by rank of the record in levels, the
+    level of each sample, and how far one may be off; `rate`: samples a second; `bound`: how far a decoded
+    sample may be from the given one; `learned`: the samples that tokens were learned from, the first ones:
+    seconds after them are shown, if there are enough; `theme`: ``"light"`` or ``"dark"``. Raises ImportError
+    if matplotlib is not installed. Raises OSError if the file cannot be written.
     """
     chosen = theme_of(theme)
     figure = bare_figure((15, 10.6), chosen)
-    top, middle = (figure.add_axes((_LEFT, y, _RIGHT - _LEFT, high)) for y, high in ((0.636, 0.216), (0.318, 0.234)))
+    top, middle = (
+        figure.add_axes((_LEFT, y, _RIGHT - _LEFT, high)) for y, high in ((0.636, 0.216), (0.318, 0.234))
+    )
     sides = {"left": _LEFT, "right": _RIGHT, "top": 0.168, "bottom": 0.012, "wspace": 0.08}
     axes = figure.add_gridspec(1, len(_LETTERS), **sides).subplots()
     side = round(0.3 * rate)
@@ -102,29 +109,54 @@ def draw(
     inside = _window(found, shapes.tokens, round(_SECONDS * rate), learned)
     ids, starts, lengths = found.ids[inside], found.starts[inside], found.lengths[inside]
     begin, end = (int(starts[0]), int(starts[-1] + lengths[-1])) if starts.size else (0, found.signal.size)
-    place = {token: int(np.argmax(ids == token)) if token in ids else ids.size for token in shapes.tokens.tolist()}
+    place = {
+        token: int(np.argmax(ids == token)) if token in ids else ids.size for token in shapes.tokens.tolist()
+    }
     order = sorted(range(len(place)), key=list(place.values()).__getitem__)  # letters from left to right
-    shapes = Shapes(shapes.tokens[order], shapes.counts[order], *([part[i] for i in order] for part in shapes[2:]))
+    shapes = Shapes(
+        shapes.tokens[order], shapes.counts[order], *([part[i] for i in order] for part in shapes[2:])
+    )
     colours = dict(zip(shapes.tokens.tolist(), chosen.hues, strict=False))
     names = dict(zip(colours, _LETTERS, strict=False))
     gallery = MotifsDisplay(shapes.tokens, shapes.shapes, shapes.contexts, shapes.counts, side, 0)
     gallery.plot(axes, rate=rate, colours=colours, theme=chosen)
     for ax, shape, name in zip(axes.flat, shapes.shapes, names.values(), strict=False):
         ax.set_title(name, loc="left", fontsize=12, fontweight="bold")
-        ax.fill_between(np.arange(shape.size), shape - bound, shape + bound, color=chosen.paper, alpha=0.8, lw=0, zorder=0.5)
+        ax.fill_between(
+            np.arange(shape.size),
+            shape - bound,
+            shape + bound,
+            color=chosen.paper,
+            alpha=0.8,
+            lw=0,
+            zorder=0.5,
+        )
     above = TokensDisplay(found.decoded[begin:end], ids, starts - begin, lengths, 0)
     above.plot(top, rate=rate, token=colours, theme=chosen)
     low, high = top.get_ylim()  # the letters of the gallery above the tokens that it shows
     ceiling = high + 0.16 * (high - low)
-    top.plot(np.arange(end - begin) / rate, found.signal[begin:end], color=chosen.ink, lw=0.8, alpha=0.55, zorder=4)
+    top.plot(
+        np.arange(end - begin) / rate, found.signal[begin:end], color=chosen.ink, lw=0.8, alpha=0.55, zorder=4
+    )
     top.set_ylim(low, ceiling)
     top.set_title("", loc="left")
     top.set(xticks=[], yticks=[], xlabel="")
     top.spines[:].set_visible(False)
-    for token, start, length in zip(above.ids.tolist(), above.starts.tolist(), above.lengths.tolist(), strict=True):
+    for token, start, length in zip(
+        above.ids.tolist(), above.starts.tolist(), above.lengths.tolist(), strict=True
+    ):
         if token in names:
             at = (start + (length - 1) / 2) / rate
-            top.text(at, ceiling, names[token], ha="center", va="top", fontsize=14, fontweight="bold", color=chosen.ink)
+            top.text(
+                at,
+                ceiling,
+                names[token],
+                ha="center",
+                va="top",
+                fontsize=14,
+                fontweight="bold",
+                color=chosen.ink,
+            )
     tok, levels, off = coarse
     sizes = tok.vocabulary.n_alphabet, len(tok.vocabulary)
     below = SkylineDisplay(skyline(tok, tok.encode(levels)), found.signal, sizes)
@@ -162,7 +194,11 @@ def _write_titles(
     """The title, the line of figures, and a heading and an explanation for each part."""
     title, heading, note = (
         {"fontsize": size, "fontweight": weight, "color": colour}
-        for size, weight, colour in ((21, "bold", theme.ink), (14, "bold", theme.ink), (12, "normal", theme.dim))
+        for size, weight, colour in (
+            (21, "bold", theme.ink),
+            (14, "bold", theme.ink),
+            (12, "normal", theme.dim),
+        )
     )
     lines = (
         (0.966, title, "Recurring stretches of an ECG, learned without labels"),

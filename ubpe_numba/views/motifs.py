@@ -34,10 +34,10 @@ def contexts_of(
 ) -> NDArray[np.float64]:
     """The values of occurrences and of `side` symbols on either side; NaN outside the document.
 
-    `values` (float64[n_values]): documents, one after the other; `offsets` (int64[d + 1]): where each begins; `documents`,
-    `starts` (int64[k]): the document of each occurrence, and its first symbol, counted from the beginning of the document;
-    `length`: symbols of the motif; `side`: symbols before and after it. Returns float64[k, side + length + side]: a row for each
-    occurrence.
+    `values` (float64[n_values]): documents, one after the other; `offsets` (int64[d + 1]): where each begins;
+    `documents`, `starts` (int64[k]): the document of each occurrence, and its first symbol, counted from the
+    beginning of the document; `length`: symbols of the motif; `side`: symbols before and after it. Returns
+    float64[k, side + length + side]: a row for each occurrence.
 
     >>> contexts_of(np.array([1.0, 2, 3, 4]), np.array([0, 3, 4]), np.array([0]), np.array([1]), length=2, side=1)
     array([[ 1.,  2.,  3., nan]])
@@ -82,9 +82,9 @@ def says_most(
 def likeness(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
     """How alike two shapes are, 0 to 1, wherever they are in time and value: 1 for the same one.
 
-    Their steps, smoothed a little, are laid over one another at every shift; ``2 a.b / (a.a + b.b)`` at the best one. Flat
-    parts do not count, so a shape is similar to itself with a longer rest before it. A shape of half the height is less
-    similar.
+    Their steps, smoothed a little, are laid over one another at every shift; ``2 a.b / (a.a + b.b)`` at the
+    best one. Flat parts do not count, so a shape is similar to itself with a longer rest before it. A shape
+    of half the height is less similar.
 
     >>> beat, later = np.array([0.0, 0, 8, 2, 0]), np.array([1.0, 1, 1, 1, 9, 3, 1])
     >>> likeness(beat, later), round(likeness(beat, beat / 2), 2), likeness(beat, np.zeros(4))
@@ -110,7 +110,10 @@ def choose_diverse(shapes: list[NDArray[np.float64]], scores: NDArray[np.float64
     unlike = np.ones(left.size)
     chosen: list[int] = []
     while (
-        len(chosen) < n and left.size and (best := int(np.argmax(left * unlike))) not in chosen and left[best] * unlike[best] > 0
+        len(chosen) < n
+        and left.size
+        and (best := int(np.argmax(left * unlike))) not in chosen
+        and left[best] * unlike[best] > 0
     ):
         chosen.append(best)
         unlike = np.minimum(unlike, [1 - likeness(shapes[best], shape) for shape in shapes])
@@ -125,8 +128,8 @@ def is_signal(v: TokenTable) -> bool:
 def say_most(v: TokenTable, counts: NDArray[np.int64], n: int, least: int = 2) -> NDArray[np.int64]:
     """The tokens to show: at most `n` of those that say most, none a variation or a part of another; the first says most.
 
-    `counts` (int64[V]): how often each occurs, and `least` how often one must; if nothing is known, 0 of all, lengths decide.
-    Tokens that are written say as much as they save. O(vocabulary).
+    `counts` (int64[V]): how often each occurs, and `least` how often one must; if nothing is known, 0 of all,
+    lengths decide. Tokens that are written say as much as they save. O(vocabulary).
     """
     learned = np.flatnonzero(is_learned(v))
     lengths, known = v.lengths[learned], bool(counts.any())
@@ -135,7 +138,9 @@ def say_most(v: TokenTable, counts: NDArray[np.int64], n: int, least: int = 2) -
         ends = np.stack([v.offsets[learned], v.offsets[learned + 1]], axis=1).ravel()
         values = np.append(v.arena, v.arena[:1]).astype(float)
         ranges = (np.maximum.reduceat(values, ends) - np.minimum.reduceat(values, ends))[::2]
-    scores = says_most(ranges, counts[learned] if known else np.ones_like(lengths), lengths, least if known else 1)
+    scores = says_most(
+        ranges, counts[learned] if known else np.ones_like(lengths), lengths, least if known else 1
+    )
     best = np.argsort(-scores, kind="stable")[: _CANDIDATES * n]
     best = best[scores[best] > 0]
     parts: list[Any] = [v[token] for token in learned[best].tolist()]
@@ -205,10 +210,13 @@ def line_of(value: Any, most: int = 34) -> str:
 def labels_of(alphabet: Any, known: NDArray[Any], leaves: NDArray[np.void], table: Any) -> list[str | None]:
     """Name each symbol of a document of text, bytes or names, to be written below it; special tokens by their names.
 
-    `known`: the number of each symbol in the alphabet, -1 of a special token; `leaves`: their blocks, in order.
+    `known`: the number of each symbol in the alphabet, -1 of a special token; `leaves`: their blocks, in
+    order.
     """
     found: list[str | None] = []
-    for special, group in itertools.groupby(zip(known.tolist(), leaves, strict=True), key=lambda pair: pair[0] < 0):
+    for special, group in itertools.groupby(
+        zip(known.tolist(), leaves, strict=True), key=lambda pair: pair[0] < 0
+    ):
         some = list(group)
         if special:
             for _, leaf in some:
@@ -218,7 +226,11 @@ def labels_of(alphabet: Any, known: NDArray[Any], leaves: NDArray[np.void], tabl
         if isinstance(symbols, bytes):
             for character in symbols.decode("utf-8", "surrogateescape"):
                 n = 1 if "\udc80" <= character <= "\udcff" else len(character.encode())
-                text = f"{ord(character) - 0xDC00:02x}" if "\udc80" <= character <= "\udcff" else visible(character)[0]
+                text = (
+                    f"{ord(character) - 0xDC00:02x}"
+                    if "\udc80" <= character <= "\udcff"
+                    else visible(character)[0]
+                )
                 found += [text, *[None] * (n - 1)]
         elif isinstance(symbols, str):
             found += visible(symbols)

@@ -1,7 +1,7 @@
 """Notebook displays (`_repr_html_`) of tokenizers, vocabularies and batches: HTML that is well-formed XML, with inline SVG.
 
-No script, no style sheet, no address: elements carry their styles, and text and bars have the color of the page, so light and
-dark notebooks show them alike. Values reach these functions lazily (`runtime/lazy.py`).
+No script, no style sheet, no address: elements carry their styles, and text and bars have the color of the
+page, so light and dark notebooks show them alike. Values reach these functions lazily (`runtime/lazy.py`).
 """
 
 from __future__ import annotations
@@ -51,7 +51,11 @@ def ragged_html(ragged: Ragged) -> str:
         values = ragged.compact().values
         rows.append(("values", f"{values.min()} to {values.max()}"))
     first = [(i, some(document, _VALUES)) for i, document in enumerate(ragged[:_DOCUMENTS])]
-    parts = [table(rows), histogram(lengths, "documents", "values"), table(first, ("document", "first values"))]
+    parts = [
+        table(rows),
+        histogram(lengths, "documents", "values"),
+        table(first, ("document", "first values")),
+    ]
     if n > _DOCUMENTS:
         parts.append(f"<div>… and {n - _DOCUMENTS:,} more</div>")
     return block(title, *parts)
@@ -92,7 +96,14 @@ def _tokens(v: TokenTable, tokens: NDArray[np.int64], title: str) -> str:
     parts: list[Any] = [v[token] for token in tokens.tolist()]
     scale = max(float(part.max()) - float(part.min()) for part in parts) if drawn else 0.0
     for token, part in zip(tokens.tolist(), parts, strict=True):
-        rows.append((token, f"{known[token]:,}", f"{v.lengths[token]:,}", some(part, _SYMBOLS) if drawn else line_of(part)))
+        rows.append(
+            (
+                token,
+                f"{known[token]:,}",
+                f"{v.lengths[token]:,}",
+                some(part, _SYMBOLS) if drawn else line_of(part),
+            )
+        )
         sketches.append(_sketch(part, scale, token) if drawn else "")
     return f"<div>{title}</div>" + table(rows, ("id", name, "length", "token", *["shape"] * drawn), sketches)
 
@@ -109,20 +120,27 @@ def _sketch(symbols: NDArray[Any], scale: float, token: int) -> str:
 
 
 def tokenizer_html(tok: Tokenizer) -> str:
-    """The HTML of a tokenizer, below 30 kB whatever its size: facts, and ten tokens that say most. O(vocabulary).
+    """The HTML of a tokenizer, below 30 kB whatever its size: facts, and ten tokens that say most.
 
-    Tokens of integers are plotted as signals, those of text and bytes are written. An unfitted one shows its parameters.
+    O(vocabulary).
+
+    Tokens of integers are plotted as signals, those of text and bytes are written. An unfitted one shows its
+    parameters.
     """
     try:
         vocabulary = model_of(tok).vocabulary
     except NotFittedError:
         params = tok.get_params()
         if isinstance(prepared := params["preprocessing"], Preprocessing):
-            params = {name: value for name, value in params.items() if name != "preprocessing"} | vars(prepared)
+            params = {name: value for name, value in params.items() if name != "preprocessing"} | vars(
+                prepared
+            )
         given = [(name, _short(value)) for name, value in params.items() if value is not None]
         return block(f"{type(tok).__name__}, not fitted", table(given) if given else "")
     v = tok.vocabulary
-    motifs = _tokens(v, say_most(v, v.counts if v.occurrences is None else v.occurrences, _TOKENS), "tokens that say most")
+    motifs = _tokens(
+        v, say_most(v, v.counts if v.occurrences is None else v.occurrences, _TOKENS), "tokens that say most"
+    )
     return block(f"{type(tok).__name__}: {len(vocabulary):,} tokens", table(_facts(tok)), motifs)
 
 
@@ -133,10 +151,14 @@ def _facts(tok: Tokenizer) -> list[tuple[str, str]]:
     facts = [("tokens", f"{vocabulary.n_alphabet:,} symbols ({kind}) and {vocabulary.n_learned:,} learned")]
     facts.append(("encodes by", "merge rank" if way_of_encoding(tok) == "rank" else way_of_encoding(tok)))
     if vocabulary.n_symbols:
-        facts.append(("fitted on", f"{vocabulary.n_symbols:,} symbols in {vocabulary.n_documents:,} documents"))
+        facts.append(
+            ("fitted on", f"{vocabulary.n_symbols:,} symbols in {vocabulary.n_documents:,} documents")
+        )
         occurrences = 0 if vocabulary.occurrences is None else int(vocabulary.occurrences.sum())
         if occurrences:
-            facts.append(("symbols a token", f"{vocabulary.n_symbols / occurrences:.2f}, as the fit counted them"))
+            facts.append(
+                ("symbols a token", f"{vocabulary.n_symbols / occurrences:.2f}, as the fit counted them")
+            )
     longest = int(np.diff(vocabulary.offsets).max())
     facts.append(("longest token", f"{longest:,} symbols"))
     if segmenter.encoding is not None:
@@ -181,10 +203,14 @@ def table(rows: Sequence[Sequence[object]], head: Sequence[str] = (), drawn: Seq
     beginning, quiet, lines = 'th scope="row"', ";opacity:.75", []
     if head:
         beginning, quiet = "td", ""
-        lines.append("".join(f'<th scope="col" style="{_CELL};opacity:.75">{escaped(cell)}</th>' for cell in head))
+        lines.append(
+            "".join(f'<th scope="col" style="{_CELL};opacity:.75">{escaped(cell)}</th>' for cell in head)
+        )
     for (first, *rest), picture in zip(rows, drawn or [""] * len(rows), strict=True):
         cells = [f'<{beginning} style="{_CELL}{quiet}">{escaped(first)}</{beginning[:2]}>']
-        cells += [f'<td style="{_CELL}">{cell}</td>' for cell in (*map(escaped, rest), *filter(None, [picture]))]
+        cells += [
+            f'<td style="{_CELL}">{cell}</td>' for cell in (*map(escaped, rest), *filter(None, [picture]))
+        ]
         lines.append("".join(cells))
     body = "".join(f"<tr>{line}</tr>" for line in lines)
     return f'<table style="border-collapse:collapse;margin:4px 0"><tbody>{body}</tbody></table>'
@@ -208,12 +234,18 @@ def histogram(lengths: NDArray[np.int64], what: str, unit: str) -> str:
     top, most = int(counts.max()), int(counts.argmax())
     step = 240 // counts.size
     bars = "".join(
-        f"M{i * step} 50v-{max(1, round(46 * n / top))}h{max(1, step - 1)}V50z" for i, n in enumerate(counts.tolist()) if n
+        f"M{i * step} 50v-{max(1, round(46 * n / top))}h{max(1, step - 1)}V50z"
+        for i, n in enumerate(counts.tolist())
+        if n
     )
     ends = f'<text x="0" y="63">{low:,}</text>'
     if high > low:
         ends += f'<text x="{counts.size * step}" y="63" text-anchor="end">{high:,}</text>'
-    middle = f"{low + most * width:,}" if width == 1 else f"{low + most * width:,} to {low + (most + 1) * width - 1:,}"
+    middle = (
+        f"{low + most * width:,}"
+        if width == 1
+        else f"{low + most * width:,} to {low + (most + 1) * width - 1:,}"
+    )
     title = f"Lengths of {lengths.size:,} {what}: {low:,} to {high:,} {unit}, most often {middle}"
     body = f'<path d="{bars}" fill="currentColor" fill-opacity=".55"/><g font-size="11" fill="currentColor">{ends}</g>'
     return f'<div style="margin:4px 0">lengths of {escaped(what)}, in {escaped(unit)}<br/>{svg(body, 244, 68, title)}</div>'

@@ -33,32 +33,39 @@ _WAYS = {
     ("str", "int"): "ids are for decode",
 }
 _DTYPES: dict[str, type[np.integer[Any]]] = {"int": np.int32, "str": np.uint32, "bytes": np.uint8}
-_DENSE = 65536  # learned integer alphabets are 0..max below this: each symbol is its own id, and no table is needed
+# learned integer alphabets are 0..max below this: each symbol is its own id, and no table is needed
+_DENSE = 65536
 _DENSE_MOST = 2**22  # also below this for a large corpus; an unused id of a vocabulary costs 36 bytes
 _NO_IDS: NDArray[np.int32] = np.zeros(0, np.int32)
-TABLE_SPAN = 2**21  # the largest high - low + 1 of symbols for which there is a table: at most 8 MB, and all of Unicode fits
+# the largest high - low + 1 of symbols for which there is a table: at most 8 MB, and all of Unicode fits
+TABLE_SPAN = 2**21
 CHUNK = 2**15  # symbols looked up at once, so that temporary arrays stay in the processor's cache
 
 
 class SymbolTable(NamedTuple):
     """Ids of symbols: a table if the symbols lie close together, else sorted symbols for binary search.
 
-    For the symbols 7, 5 (ids 0, 1): `low` 5, `table` [-1, 1, -1, 0, -1], of which entry ``symbol - low + 1`` is the id.
+    For the symbols 7, 5 (ids 0, 1): `low` 5, `table` [-1, 1, -1, 0, -1], of which entry ``symbol - low + 1``
+    is the id.
     """
 
     low: int  # the smallest symbol
-    table: NDArray[np.int32]  # -1, the id of every integer from `low` to the largest symbol (-1 for none), -1; empty without one
+    # -1, the id of every integer from `low` to the largest symbol (-1 for none), -1; empty without one
+    table: NDArray[np.int32]
     keys: NDArray[np.int64]  # the sorted symbols if a table is missing, else empty
     order: NDArray[np.int32]  # the ids of `keys`
 
     def __call__(self, values: NDArray[Any]) -> NDArray[np.int32]:
-        """The ids, int32[n], of n integers (not uint64), -1 for unknown ones. O(n), or O(n log size) without a table."""
+        """The ids, int32[n], of n integers (not uint64), -1 for unknown ones.
+
+        O(n), or O(n log size) without a table.
+        """
         ids = np.empty(values.size, np.int32)
         for start in range(0, values.size, CHUNK):
             part, out = values[start : start + CHUNK].astype(np.int64), ids[start : start + CHUNK]
             if self.table.size:
-                # Symbols outside the table are clipped to the -1 at its ends. If the subtraction overflows, the result is outside
-                # the table too: inside would need a symbol 2**64 away.
+                # Symbols outside the table are clipped to the -1 at its ends. If the subtraction overflows,
+                # the result is outside the table too: inside would need a symbol 2**64 away.
                 part -= self.low
                 part += 1
                 self.table.take(part, out=out, mode="clip")
@@ -71,8 +78,8 @@ class SymbolTable(NamedTuple):
 class Alphabet:
     """Symbols with the ids 0..size-1. Immutable; made and validated by the class methods below.
 
-    Several symbols may share an id, such as the upper and lower case of a letter. Decoding returns the first of them; the
-    others are folded onto it.
+    Several symbols may share an id, such as the upper and lower case of a letter. Decoding returns the first
+    of them; the others are folded onto it.
 
     Attributes
     ----------
@@ -125,7 +132,13 @@ class Alphabet:
     ) -> None:
         """Store without a check, read-only; `symbols` is None for the identity."""
         folded = np.zeros(0, _DTYPES[kind]) if folded_symbols is None else folded_symbols
-        fields = {"kind": kind, "size": size, "is_identity": symbols is None, "folded_symbols": folded, "folded_ids": folded_ids}
+        fields = {
+            "kind": kind,
+            "size": size,
+            "is_identity": symbols is None,
+            "folded_symbols": folded,
+            "folded_ids": folded_ids,
+        }
         for name, value in {**fields, "_symbols": symbols, "_finder": None}.items():
             if isinstance(value, np.ndarray):
                 value.setflags(write=False)
@@ -148,7 +161,9 @@ class Alphabet:
         if isinstance(size, bool) or not isinstance(size, (int, np.integer)):
             raise TypeError(f"{name}: expected an integer, got {describe(size)}")
         if not 1 <= size <= limit:
-            raise ValueError(f"{name}: expected 1..{limit} symbols for kind {quoted(kind)}, got {quoted(int(size))}")
+            raise ValueError(
+                f"{name}: expected 1..{limit} symbols for kind {quoted(kind)}, got {quoted(int(size))}"
+            )
         return cls(kind, int(size))
 
     @classmethod
@@ -158,8 +173,8 @@ class Alphabet:
         Parameters
         ----------
         symbols : sequence of int, str or bytes
-            The symbols, as the attribute `symbols` holds them: integers, which are code points for ``"str"`` (a `str` is accepted
-            too) and 0..255 for ``"bytes"``.
+            The symbols, as the attribute `symbols` holds them: integers, which are code points for ``"str"``
+            (a `str` is accepted too) and 0..255 for ``"bytes"``.
         kind : str
             What the symbols are: ``"int"``, ``"str"`` or ``"bytes"``.
         """
@@ -170,11 +185,15 @@ class Alphabet:
         return cls._from_values(values, kind, "symbols")
 
     @classmethod
-    def _from_values(cls, values: NDArray[Any], kind: str, name: str, n: int | None = None, ids: Any = _NO_IDS) -> Alphabet:
+    def _from_values(
+        cls, values: NDArray[Any], kind: str, name: str, n: int | None = None, ids: Any = _NO_IDS
+    ) -> Alphabet:
         """Check symbols, and make an alphabet of the first n; the others are folded onto `ids`."""
         limit = _limit(kind)
         if not 1 <= values.size <= limit:
-            raise ValueError(f"{name}: expected 1..{limit} symbols for kind {quoted(kind)}, got {values.size}")
+            raise ValueError(
+                f"{name}: expected 1..{limit} symbols for kind {quoted(kind)}, got {values.size}"
+            )
         if kind != "int" and (at := np.flatnonzero((values < 0) | (values >= limit))).size:
             raise ValueError(f"{name}: entry {at[0]}: expected 0..{limit - 1}, got {values[at[0]]}")
         order = np.argsort(values, kind="stable")
@@ -193,8 +212,11 @@ class Alphabet:
         values = values.astype(np.int64 if wide else _DTYPES[kind])
         if n == values.size:
             return cls(kind, n, values)
-        ascending = np.argsort(values[n:])  # whatever their order in a mapping, equal alphabets have equal fields
-        return cls(kind, n, values[:n].copy(), values[n:][ascending], np.asarray(ids)[ascending].astype(np.int32))
+        # whatever their order in a mapping, equal alphabets have equal fields
+        ascending = np.argsort(values[n:])
+        return cls(
+            kind, n, values[:n].copy(), values[n:][ascending], np.asarray(ids)[ascending].astype(np.int32)
+        )
 
     @classmethod
     def from_user(cls, alphabet: Any, kind: str | None = None) -> Alphabet:
@@ -203,12 +225,12 @@ class Alphabet:
         Parameters
         ----------
         alphabet : int, sequence or mapping
-            The number of symbols; or the symbols in the order of their ids (integers, characters, bytes; a `str` or `bytes` of
-            them); or a mapping of the symbols onto 0..size-1. Symbols of a mapping may share an id: decoding returns the first
-            of them.
+            The number of symbols; or the symbols in the order of their ids (integers, characters, bytes; a
+            `str` or `bytes` of them); or a mapping of the symbols onto 0..size-1. Symbols of a mapping may
+            share an id: decoding returns the first of them.
         kind : str, optional
-            The kind of the documents; by default that of the symbols. An alphabet of integers may be used for ``"bytes"``,
-            and one of bytes for ``"int"``.
+            The kind of the documents; by default that of the symbols. An alphabet of integers may be used for
+            ``"bytes"``, and one of bytes for ``"int"``.
 
         Examples
         --------
@@ -253,7 +275,9 @@ class Alphabet:
         return self.kind.names if isinstance(self.kind, Named) else None
 
     def aligned(self, documents: Documents, name: str = "docs") -> Documents:
-        """Documents of symbols with names, numbered as here: those of others follow. Other documents as they are.
+        """Documents of symbols with names, numbered as here: those of others follow.
+
+        Other documents as they are.
 
         TypeError if the symbols here have names and those of the documents have none, or the other way round.
         """
@@ -262,16 +286,19 @@ class Alphabet:
 
             return aligned(documents, self.kind, name)
         if isinstance(documents.kind, Named) and documents.offsets[-1] > documents.offsets[0]:
-            raise TypeError(f"{name}: the tokenizer was fitted on {_DOCUMENTS[self.kind]}, expected the same, got lists of words")
+            raise TypeError(
+                f"{name}: the tokenizer was fitted on {_DOCUMENTS[self.kind]}, expected the same, got lists of words"
+            )
         return documents
 
     @classmethod
     def learn(cls, documents: Documents, n_symbols: int | None = None) -> Alphabet:
         """Choose the alphabet for a corpus.
 
-        Bytes: all 256. Characters: those that occur, sorted. Integers: 0..max if none is negative and max is below 65536, or
-        below both 2**22 and four times the number of symbols in the corpus (unused ids then cost little). Otherwise the sorted
-        symbols that occur. A corpus without symbols gets an alphabet of a single symbol, 0 or U+0000.
+        Bytes: all 256. Characters: those that occur, sorted. Integers: 0..max if none is negative and max is
+        below 65536, or below both 2**22 and four times the number of symbols in the corpus (unused ids then
+        cost little). Otherwise the sorted symbols that occur. A corpus without symbols gets an alphabet of a
+        single symbol, 0 or U+0000.
 
         Parameters
         ----------
@@ -320,7 +347,10 @@ class Alphabet:
             return self._finder
         symbols, ids = self.symbols, np.arange(self.size, dtype=np.int32)
         if self.folded_ids.size:
-            symbols, ids = np.concatenate([symbols, self.folded_symbols]), np.concatenate([ids, self.folded_ids])
+            symbols, ids = (
+                np.concatenate([symbols, self.folded_symbols]),
+                np.concatenate([ids, self.folded_ids]),
+            )
         low, span = int(symbols.min()), int(symbols.max()) - int(symbols.min()) + 1
         if span <= TABLE_SPAN:
             table = np.full(span + 2, -1, np.int32)
@@ -353,7 +383,9 @@ class Alphabet:
         if given != self.kind and "str" in (given, self.kind) and _window(documents).size:
             fitted, got = _DOCUMENTS[self.kind], _DOCUMENTS[given]
             way = _WAYS[self.kind, given]
-            raise TypeError(f"{name}: the tokenizer was fitted on {fitted}, expected the same, got {got}; {way}")
+            raise TypeError(
+                f"{name}: the tokenizer was fitted on {fitted}, expected the same, got {got}; {way}"
+            )
 
     def lookup(self, values: NDArray[Any]) -> NDArray[np.int32]:
         """Map symbols to ids, int32[n], -1 for unknown ones, in new memory.
@@ -378,8 +410,9 @@ class Alphabet:
         documents : Documents
             The documents, as `as_documents` returns them.
         unknown : str or int
-            What happens to symbols that are not in the alphabet: ``"raise"``, ``"skip"`` (they are left out), ``"nearest"``
-            (integers become the nearest symbol, of two the lower), or the id that replaces them.
+            What happens to symbols that are not in the alphabet: ``"raise"``, ``"skip"`` (they are left out),
+            ``"nearest"`` (integers become the nearest symbol, of two the lower), or the id that replaces
+            them.
         name : str
             The name of the documents in messages.
 
@@ -402,7 +435,11 @@ class Alphabet:
         if unknown == "raise":
             at = missing[0]
             document = int(np.searchsorted(offsets, at, side="right")) - 1
-            hint = f", 0..{self.size - 1}" if self.is_identity and self.names is None else f" of {self.size} symbols"
+            hint = (
+                f", 0..{self.size - 1}"
+                if self.is_identity and self.names is None
+                else f" of {self.size} symbols"
+            )
             symbol = shown_symbol(symbols[at], documents.kind)
             way = "; encode with unknown=, or after set_params(unknown=...), to skip or replace it, or fit with it in alphabet="
             raise UnknownSymbolError(document, int(at - offsets[document]), symbol, hint + way)
@@ -420,7 +457,9 @@ class Alphabet:
         above = np.minimum(below + 1, symbols.size - 1)
         low, high = symbols[below], symbols[above]
         # unsigned, since a difference may need 64 bits
-        upper = (given >= high) | ((given > low) & ((high - given).view(np.uint64) < (given - low).view(np.uint64)))
+        upper = (given >= high) | (
+            (given > low) & ((high - given).view(np.uint64) < (given - low).view(np.uint64))
+        )
         return order[np.where(upper, above, below)].astype(np.int32)
 
     def _find(self, values: NDArray[Any]) -> tuple[NDArray[np.int32], bool]:
@@ -435,8 +474,9 @@ class Alphabet:
             np.clip(values, -1, self.size, out=ids, casting="unsafe")
         else:
             ids[:] = values
-        # Ids are checked, not symbols, which others may write to meanwhile. As unsigned integers negative ones are large, so the
-        # maximum alone decides. `np.maximum.reduce`, since `max` is a Python function as slow as encoding a short document.
+        # Ids are checked, not symbols, which others may write to meanwhile. As unsigned integers negative
+        # ones are large, so the maximum alone decides. `np.maximum.reduce`, since `max` is a Python function
+        # as slow as encoding a short document.
         unsigned = ids.view(np.uint32)
         if int(np.maximum.reduce(unsigned, initial=0)) < self.size:
             return ids, True
@@ -481,7 +521,11 @@ class Alphabet:
 
             return {"kind": "name", "size": self.size, "symbols": to_state(self.names)}
         state = {"kind": self.kind, "size": self.size, "symbols": None if self.is_identity else self.symbols}
-        return state if self.is_lossless else {**state, "folded_symbols": self.folded_symbols, "folded_ids": self.folded_ids}
+        return (
+            state
+            if self.is_lossless
+            else {**state, "folded_symbols": self.folded_symbols, "folded_ids": self.folded_ids}
+        )
 
     @classmethod
     def from_state(
@@ -505,7 +549,9 @@ class Alphabet:
             folded = cls.from_symbols(folded_symbols, kind).symbols
             onto = integers_of(folded_ids, "folded_ids")
             if onto.shape != folded.shape:
-                raise ValueError(f"folded_ids: expected {folded.size}, one for each of folded_symbols, got shape {onto.shape}")
+                raise ValueError(
+                    f"folded_ids: expected {folded.size}, one for each of folded_symbols, got shape {onto.shape}"
+                )
             if not 0 <= onto.min() <= onto.max() < size:
                 raise ValueError(f"folded_ids: expected 0..{size - 1}, got {onto.min()}..{onto.max()}")
             both = np.concatenate([made.symbols.astype(np.int64), folded.astype(np.int64)])
@@ -524,10 +570,17 @@ class Alphabet:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Alphabet):
             return NotImplemented
-        if (self.kind, self.size, self.is_identity, self.names) != (other.kind, other.size, other.is_identity, other.names):
+        if (self.kind, self.size, self.is_identity, self.names) != (
+            other.kind,
+            other.size,
+            other.is_identity,
+            other.names,
+        ):
             return False
         names = ("symbols", "folded_symbols", "folded_ids")
-        return self.is_identity or all(np.array_equal(getattr(self, name), getattr(other, name)) for name in names)
+        return self.is_identity or all(
+            np.array_equal(getattr(self, name), getattr(other, name)) for name in names
+        )
 
     def __hash__(self) -> int:
         return hash((self.kind, self.size, self.is_identity))
@@ -547,7 +600,10 @@ class Alphabet:
 
 
 def distinct_symbols(documents: Documents) -> NDArray[Any]:
-    """The distinct symbols of documents, ascending. O(symbols), unless they are spread too widely for a table: then sorted."""
+    """The distinct symbols of documents, ascending.
+
+    O(symbols), unless they are spread too widely for a table: then sorted.
+    """
     values = _window(documents)
     if values.size == 0:
         return values
@@ -566,7 +622,9 @@ def has_names(alphabet: Any) -> bool:
         alphabet = alphabet.tolist()
     if not isinstance(alphabet, (list, tuple, Mapping)) or not len(alphabet):
         return False
-    return any(len(item) != 1 if isinstance(item, (str, bytes)) else isinstance(item, tuple) for item in alphabet)
+    return any(
+        len(item) != 1 if isinstance(item, (str, bytes)) else isinstance(item, tuple) for item in alphabet
+    )
 
 
 def alphabet_of(argument: Any, given: Documents) -> Alphabet:
@@ -590,7 +648,9 @@ def check_size(alphabet: Alphabet, n_tokens: int, learned: bool) -> None:
         hint = ""
         if learned and alphabet.is_identity and alphabet.kind == "int":
             hint = f"; it was learned as 0..{alphabet.size - 1}, alphabet=numpy.unique(...) takes those that occur"
-        raise ValueError(f"n_tokens: expected at least the alphabet's {alphabet.size} symbols, got {n_tokens}{hint}")
+        raise ValueError(
+            f"n_tokens: expected at least the alphabet's {alphabet.size} symbols, got {n_tokens}{hint}"
+        )
 
 
 def _limit(kind: object) -> int:
@@ -615,7 +675,9 @@ def _read_symbols(symbols: Any) -> Documents:
         items = list(symbols)
     except TypeError:
         way = "; its n_symbols" if hasattr(symbols, "n_symbols") else ""  # of a `Scale`
-        raise TypeError(f"alphabet: expected a size, a sequence or a mapping, got {describe(symbols)}{way}") from None
+        raise TypeError(
+            f"alphabet: expected a size, a sequence or a mapping, got {describe(symbols)}{way}"
+        ) from None
     cls = next((cls for cls in (str, bytes) if items and isinstance(items[0], cls)), None)
     if cls is None:
         return as_document(items, name="alphabet")
@@ -629,8 +691,8 @@ def _read_symbols(symbols: Any) -> Documents:
 def _groups_by_id(alphabet: Mapping[Any, int]) -> tuple[NDArray[np.int64], int, NDArray[np.int64]]:
     """The order of symbols by ids, for a mapping of n symbols to ids.
 
-    Indices of entries int64[n]: first of each id 0..m-1 the first entry that has it, then all the others; m; and the ids of those
-    others. Raises TypeError or ValueError unless the ids are 0..m-1, each at least once.
+    Indices of entries int64[n]: first of each id 0..m-1 the first entry that has it, then all the others; m;
+    and the ids of those others. Raises TypeError or ValueError unless the ids are 0..m-1, each at least once.
 
     >>> _groups_by_id({"a": 1, "b": 0, "A": 1})
     (array([1, 0, 2]), 2, array([1]))

@@ -1,18 +1,19 @@
 """Frames: documents whose symbols come in groups of k, such as the channels of an instant, and tokens that keep to them.
 
-A token lies within a frame, or consists of whole frames: a merge crosses the end of a frame only between tokens whose lengths are
-multiples of k. Frames are counted from the beginning of a document; the last one may be shorter.
+A token lies within a frame, or consists of whole frames: a merge crosses the end of a frame only between
+tokens whose lengths are multiples of k. Frames are counted from the beginning of a document; the last one may
+be shorter.
 
-A fit has a mark after every frame (fitting/kernels/text_cells.py). Encoders know nothing of frames. In their documents, the
-last symbol of each frame is replaced by symbol + A, for an alphabet of A. In their vocabulary, a token that is a part of a
-frame exists in two forms: for the end of a frame and for elsewhere.
+A fit has a mark after every frame (fitting/kernels/text_cells.py). Encoders know nothing of frames. In their
+documents, the last symbol of each frame is replaced by symbol + A, for an alphabet of A. In their vocabulary,
+a token that is a part of a frame exists in two forms: for the end of a frame and for elsewhere.
 
-    symbols      0 1 | 2 3              2 and 3 are 0 and 1 at the end of a frame
-    tokens       4 = [0, 1]             5 = [0, 3], the same one at the end        6 = [1, 5] = [1, 0, 3], a whole frame
-    document     1 0 1 0 1 1            1 0 3 0 1 3 -> 6 4 3, which are 3 2 1
+    symbols      0 1 | 2 3              2 and 3 are 0 and 1 at the end of a frame tokens       4 = [0, 1]
+    5 = [0, 3], the same one at the end        6 = [1, 5] = [1, 0, 3], a whole frame document     1 0 1 0 1 1
+    1 0 3 0 1 3 -> 6 4 3, which are 3 2 1
 
-A copy is merged directly after the other, and in a frame it is further to the right, so merging by rank gives the same result
-as from left to right.
+A copy is merged directly after the other, and in a frame it is further to the right, so merging by rank gives
+the same result as from left to right.
 """
 
 from __future__ import annotations
@@ -57,17 +58,23 @@ class Frames(NamedTuple):
         left, right = merges.T
         whole = lengths % size == 0
         if (bad := np.flatnonzero((whole[left] != whole[right]) | (~whole & (lengths > size))[n:])).size:
-            raise ValueError(f"frame: the token {n + bad[0]} is neither a part of a frame of {size} symbols nor whole frames")
+            raise ValueError(
+                f"frame: the token {n + bad[0]} is neither a part of a frame of {size} symbols nor whole frames"
+            )
         copies = np.where(whole, 1, 2)
         last = np.cumsum(copies) - 1  # at the end of a frame; copies of learned tokens follow each other
         last[:n] = np.arange(n, 2 * n)
         first = np.where(whole, last, last - 1)
         first[:n] = np.arange(n)
-        of = np.concatenate([np.arange(n), np.arange(n), np.repeat(np.arange(n, whole.size), copies[n:])]).astype(np.int32)
+        of = np.concatenate(
+            [np.arange(n), np.arange(n), np.repeat(np.arange(n, whole.size), copies[n:])]
+        ).astype(np.int32)
         is_first = np.zeros(of.size, bool)
         is_first[first[~whole]] = True
         token = of[2 * n :] - n
-        pairs = np.stack([first[left[token]], np.where(is_first[2 * n :], first[right[token]], last[right[token]])], axis=1)
+        pairs = np.stack(
+            [first[left[token]], np.where(is_first[2 * n :], first[right[token]], last[right[token]])], axis=1
+        )
         made = Vocabulary.from_merges(2 * n, pairs, given.weights[of[2 * n :]], max_symbols=1 << 62)
         return cls(size, n, made, of, np.concatenate([np.arange(2 * n), first[of[2 * n :]]]).astype(np.int32))
 
@@ -105,11 +112,13 @@ def ends(offsets: np.ndarray, size: int) -> np.ndarray:
     return found
 
 
-def with_marks(corpus: Corpus, alphabet: Alphabet, lengths: np.ndarray | None, size: int, mark: int, most: int) -> Corpus:
+def with_marks(
+    corpus: Corpus, alphabet: Alphabet, lengths: np.ndarray | None, size: int, mark: int, most: int
+) -> Corpus:
     """The corpus as ids, with a mark after every frame that ends with a part of one; its kind is ``"marks"``.
 
-    lengths int64[alphabet]: symbols of each id, None for one each. ValueError for a document that then has `most` or more,
-    UnknownSymbolError for a symbol outside the alphabet.
+    lengths int64[alphabet]: symbols of each id, None for one each. ValueError for a document that then has
+    `most` or more, UnknownSymbolError for a symbol outside the alphabet.
 
     >>> from ubpe_numba.documents.read import as_corpus
     >>> with_marks(as_corpus([[0, 1, 2, 0]]), Alphabet.dense(3), np.array([1, 1, 2]), 2, -2, 9).values.tolist()
@@ -125,21 +134,31 @@ def with_marks(corpus: Corpus, alphabet: Alphabet, lengths: np.ndarray | None, s
         at = at[(places[at] == found) & (lengths[values[at - 1]] % size != 0)]
     offsets = offsets + np.searchsorted(at, offsets, side="right")
     if (longest := int(np.diff(offsets).max(initial=0))) >= most:
-        raise ValueError(f"frame: a document of {longest} symbols and ends of frames is too long, expected less than {most}")
-    return corpus._replace(given=corpus.given._replace(kind="marks"), values=np.insert(values, at, mark), offsets=offsets)
+        raise ValueError(
+            f"frame: a document of {longest} symbols and ends of frames is too long, expected less than {most}"
+        )
+    return corpus._replace(
+        given=corpus.given._replace(kind="marks"), values=np.insert(values, at, mark), offsets=offsets
+    )
 
 
 def frame_of(frame: Any, segmenter: Segmenter, corpus: Corpus | None = None, order: str = "creation") -> int:
     """The argument `frame` of a fit, 0 for frames of a single symbol; TypeError or ValueError if frames are not possible."""
     size, reserved = positive(frame, "frame", "an int or None"), segmenter.reserved
     if order != "creation":
-        raise ValueError("rules: order='idf' changes the order of merges, by which frames are encoded; use order='creation'")
+        raise ValueError(
+            "rules: order='idf' changes the order of merges, by which frames are encoded; use order='creation'"
+        )
     cut = segmenter.pretokenizer is not None or segmenter.normalizer is not None
     if segmenter.runs is not None:
-        raise ValueError("frame: runs of symbols do not keep to frames; expected frames, or Preprocessing(runs=...)")
+        raise ValueError(
+            "frame: runs of symbols do not keep to frames; expected frames, or Preprocessing(runs=...)"
+        )
     if cut or (reserved is not None and (reserved.has_symbols or bool(reserved.found.any()))):
         way = "leave out patterns, normalizers, break and stop tokens, and special tokens that are looked for in documents"
-        raise ValueError(f"frame: in documents that are cut or changed symbols do not stay in their frames; {way}")
+        raise ValueError(
+            f"frame: in documents that are cut or changed symbols do not stay in their frames; {way}"
+        )
     if corpus is not None:
         check_boundaries(corpus, size)
     return size if size > 1 else 0
@@ -153,4 +172,6 @@ def check_boundaries(corpus: Corpus, size: int) -> None:
     position = starts - starts[np.searchsorted(of, of)]
     if (bad := np.flatnonzero(position % size)).size:
         i = bad[0]
-        raise ValueError(f"boundaries: document {of[i]}: position {position[i]} is inside a frame of {size} symbols")
+        raise ValueError(
+            f"boundaries: document {of[i]}: position {position[i]} is inside a frame of {size} symbols"
+        )

@@ -2,9 +2,10 @@
 
     mirror {"A": "T", "C": "G"}        GATTACA <-> TGTAATC
 
-Of a tokenizer with a mirror every token has one: a fit merges a pair (a, b) together with (mirror of b, mirror of a). A document
-is encoded as it is or mirrored, whichever comes first in the order of ids, and then the ids are mirrored back. So the encoding of
-the mirrored document is the mirrored encoding, by any objective, unless a document is its own mirror.
+Of a tokenizer with a mirror every token has one: a fit merges a pair (a, b) together with (mirror of b,
+mirror of a). A document is encoded as it is or mirrored, whichever comes first in the order of ids, and then
+the ids are mirrored back. So the encoding of the mirrored document is the mirrored encoding, by any
+objective, unless a document is its own mirror.
 """
 
 from __future__ import annotations
@@ -34,7 +35,9 @@ def checked(given: Any) -> dict[Any, Any]:
     {'A': 'T', 'T': 'A', 'N': 'N'}
     """
     if not isinstance(given, Mapping):
-        raise TypeError(f"mirror: expected a mapping of symbols, such as {{'A': 'T', 'C': 'G'}}, got {describe(given)}")
+        raise TypeError(
+            f"mirror: expected a mapping of symbols, such as {{'A': 'T', 'C': 'G'}}, got {describe(given)}"
+        )
     found: dict[Any, Any] = {}
     for symbol, other in given.items():
         for a, b in ((symbol, other), (other, symbol)):
@@ -64,19 +67,25 @@ def from_state(state: Any) -> dict[Any, Any]:
 def ids_of(segmenter: Any, alphabet: Alphabet) -> NDArray[np.int32]:
     """The mirror of each symbol of the alphabet, int32[alphabet], by the `Segmenter`: itself by default.
 
-    ValueError for a symbol of the alphabet whose mirror is not in it, and for break tokens whose mirrors are none.
+    ValueError for a symbol of the alphabet whose mirror is not in it, and for break tokens whose mirrors are
+    none.
     """
     found = np.arange(alphabet.size, dtype=np.int32)
     for symbol, other in segmenter.mirror.items():
         a, b = _id_of(symbol, alphabet), _id_of(other, alphabet)
         if a >= 0 > b:
             way = f"; give alphabet= with {quoted(other)}"
-            raise ValueError(f"mirror: {quoted(symbol)} is in the alphabet, and its mirror {quoted(other)} is not{way}")
+            raise ValueError(
+                f"mirror: {quoted(symbol)} is in the alphabet, and its mirror {quoted(other)} is not{way}"
+            )
         if a >= 0:
             found[a] = b
     if (bad := np.flatnonzero(found[found] != np.arange(found.size))).size:
         raise ValueError(f"mirror: symbols of one id have different mirrors, in {alphabet}: id {bad[0]}")
-    if segmenter.lone is not None and np.setxor1d(found[breaks := segmenter.lone.symbol_ids(alphabet)], breaks).size:
+    if (
+        segmenter.lone is not None
+        and np.setxor1d(found[breaks := segmenter.lone.symbol_ids(alphabet)], breaks).size
+    ):
         raise ValueError("break_tokens: the mirror of each must be one, too")
     return found
 
@@ -121,7 +130,11 @@ def settings_with(settings: Any, frame: Any, segmenter: Any, alphabet: Alphabet,
     if estimates:
         way = "fit with objective='shortest', and with_objective('likelihood') takes the frequencies of that"
         raise ValueError(f"objective: probabilities are estimated on documents without their mirrors; {way}")
-    if alphabet.size and segmenter.mirror and all(_id_of(symbol, alphabet) < 0 for symbol in segmenter.mirror):
+    if (
+        alphabet.size
+        and segmenter.mirror
+        and all(_id_of(symbol, alphabet) < 0 for symbol in segmenter.mirror)
+    ):
         told = f"mirror: expected symbols of the documents, got {listed(segmenter.mirror)}, none of which is in them"
         raise ValueError(f"{told}; give the symbols as documents have them, such as letters of the same case")
     return settings._replace(mirror=ids_of(segmenter, alphabet))
@@ -167,7 +180,10 @@ def encode_either(encode: Callable[[Ragged], Ragged], mirror: NDArray[np.int32],
 
 
 def _come_later(documents: Ragged, mirror: NDArray[np.int32]) -> NDArray[np.bool_]:
-    """Which documents come after their mirrors in the order of ids. O(documents), and O(symbols) where both are long alike."""
+    """Which documents come after their mirrors in the order of ids.
+
+    O(documents), and O(symbols) where both are long alike.
+    """
     values, begins, ends = documents.values, documents._offsets[:-1], documents._offsets[1:]
     later = np.zeros(begins.size, bool)
     alike = np.flatnonzero(begins < ends)
@@ -193,6 +209,8 @@ def _turned(documents: Ragged, which: NDArray[np.bool_], mirror: NDArray[np.int3
         for a, b in zip(begins.tolist(), ends.tolist(), strict=True):
             found[a:b] = mirror[values[a:b][::-1]]
     else:
-        at = np.arange(int((ends - begins).sum())) + np.repeat(begins - offsets_of(ends - begins)[:-1], ends - begins)
+        at = np.arange(int((ends - begins).sum())) + np.repeat(
+            begins - offsets_of(ends - begins)[:-1], ends - begins
+        )
         found[at] = mirror[values[np.repeat(begins + ends - 1, ends - begins) - at]]
     return trusted(found, documents._offsets)

@@ -16,8 +16,8 @@ from ubpe_numba.vocabulary.vocabulary import Vocabulary
 class Model(NamedTuple):
     """The alphabet, the tokens in ids of the alphabet, and the treatment of documents and ids around them.
 
-    Fitting makes one, `formats` reads and writes it, `coding` builds encoders and a decoder from it. None of its parts ever
-    changes.
+    Fitting makes one, `formats` reads and writes it, `coding` builds encoders and a decoder from it. None of
+    its parts ever changes.
     """
 
     alphabet: Alphabet
@@ -27,15 +27,22 @@ class Model(NamedTuple):
     def fingerprint(self, name: str, options: dict[str, Any]) -> str:
         """A hash, 32 hexadecimal digits, of all that decides encoding and decoding, and of the weights.
 
-        `name` is the class of the tokenizer, `options` what else decides how it encodes. Equal for equal models on any machine.
+        `name` is the class of the tokenizer, `options` what else decides how it encodes. Equal for equal
+        models on any machine.
         """
         state = self.alphabet.state()
         h = hashlib.sha256(f"{name}{state['kind']}{state['size']}{options}".encode())
         for name in ("symbols", "folded_symbols", "folded_ids"):
             if state.get(name) is not None:
-                h.update(json.dumps(state[name]).encode() if state["kind"] == "name" else state[name].astype("<i8").tobytes())
+                h.update(
+                    json.dumps(state[name]).encode()
+                    if state["kind"] == "name"
+                    else state[name].astype("<i8").tobytes()
+                )
         if text := self.segmenter.state():
-            text |= {"token_ids": [] if self.segmenter.token_ids is None else self.segmenter.token_ids.tolist()}
+            text |= {
+                "token_ids": [] if self.segmenter.token_ids is None else self.segmenter.token_ids.tolist()
+            }
             h.update(json.dumps(text, sort_keys=True).encode())
         return hashlib.sha256((h.hexdigest() + self.vocabulary.fingerprint).encode()).hexdigest()[:32]
 
@@ -50,8 +57,8 @@ class Model(NamedTuple):
     def from_state(cls, state: dict[str, Any], max_symbols: int) -> Model:
         """Make it again from `state()`, where arrays may have become lists.
 
-        The alphabet may have `max_symbols` symbols, and all learned tokens together as many. ModelFormatError for
-        anything that is not valid, before anything large is allocated.
+        The alphabet may have `max_symbols` symbols, and all learned tokens together as many. ModelFormatError
+        for anything that is not valid, before anything large is allocated.
         """
         folded = ("folded_symbols", "folded_ids") if "folded_symbols" in state["alphabet"] else ()
         check_fields(state["alphabet"], ("kind", "size", "symbols", *folded), "alphabet")

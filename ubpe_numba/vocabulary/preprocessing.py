@@ -18,7 +18,14 @@ __all__ = ["Preprocessing"]
 
 _RESERVED = ("special_tokens", "known_words", "break_tokens", "stop_tokens", "flags", "runs")
 SHORT = reprlib.Repr()  # of arguments
-SHORT.maxstring, SHORT.maxother, SHORT.maxlevel, SHORT.maxlist, SHORT.maxtuple, SHORT.maxdict = 60, 80, 4, 8, 8, 6
+SHORT.maxstring, SHORT.maxother, SHORT.maxlevel, SHORT.maxlist, SHORT.maxtuple, SHORT.maxdict = (
+    60,
+    80,
+    4,
+    8,
+    8,
+    6,
+)
 
 
 @told
@@ -29,49 +36,59 @@ class Preprocessing:
     Parameters
     ----------
     pretokenizer
-        How text is split into words: ``"gpt2"``, ``"cl100k"``, ``"o200k"``, ``"whitespace"``, ``"digits"``, ``"digits1"``,
-        ``"digits3"``, or another name that `text.Pretokenizer` knows. Or a regular expression, a `text.Pretokenizer`, or a
-        `text.Splitter`, its list of steps, or the name of a step, such as ``"BertPreTokenizer"``. None: not at all.
+        How text is split into words: ``"gpt2"``, ``"cl100k"``, ``"o200k"``, ``"whitespace"``, ``"digits"``,
+        ``"digits1"``, ``"digits3"``, or another name that `text.Pretokenizer` knows. Or a regular expression,
+        a `text.Pretokenizer`, or a `text.Splitter`, its list of steps, or the name of a step, such as
+        ``"BertPreTokenizer"``. None: not at all.
     special_tokens
-        Words with ids of their own, never cut and never merged: a list (ids after the vocabulary, beyond `n_tokens`), or a
-        mapping of words to ids: with ids beyond the final size where there is to be a `fit_more`. `str`, `bytes` or sequences of
-        integers, as the documents. See `encode`. The parts of a document between them count as documents.
+        Words with ids of their own, never cut and never merged: a list (ids after the vocabulary, beyond
+        `n_tokens`), or a mapping of words to ids: with ids beyond the final size where there is to be a
+        `fit_more`. `str`, `bytes` or sequences of integers, as the documents. See `encode`. The parts of a
+        document between them count as documents.
     special_first
-        Special tokens, given as a list, have the ids 0, 1, ..., and the tokens of the vocabulary follow, as trainers of Hugging
-        Face number them; `n_tokens` still counts those of the vocabulary only. Known words stay at the end.
+        Special tokens, given as a list, have the ids 0, 1, ..., and the tokens of the vocabulary follow, as
+        trainers of Hugging Face number them; `n_tokens` still counts those of the vocabulary only. Known
+        words stay at the end.
     known_words
         As `special_tokens`, for words that are found in every document, allowed or not.
     normalizer
-        Changes text before it is cut: a `text.Normalizer`, or the step or the list of steps that one is made of, such as
-        ``"NFC"`` or ``["NFC", {"type": "Replace", "pattern": {"String": " "}, "content": "▁"}]``; None to leave it as it is.
-        Positions refer to the text as given, and `decode` gives the text as it was changed (`is_lossless`).
+        Changes text before it is cut: a `text.Normalizer`, or the step or the list of steps that one is made
+        of, such as ``"NFC"`` or ``["NFC", {"type": "Replace", "pattern": {"String": " "}, "content": "▁"}]``;
+        None to leave it as it is. Positions refer to the text as given, and `decode` gives the text as it was
+        changed (`is_lossless`).
     encoding
-        ``"utf-8"``: `str` is encoded as UTF-8 bytes, and decoded to `str`, and `boundaries` count bytes. None: documents are as
-        they are.
+        ``"utf-8"``: `str` is encoded as UTF-8 bytes, and decoded to `str`, and `boundaries` count bytes.
+        None: documents are as they are.
     break_tokens
-        Symbols of the alphabet that always are a token of their own, and that no token crosses, such as bar lines in music or
-        control events: integers, characters, bytes or words. Like `boundaries` before and after each of them, in documents that
-        are encoded too; the documents stay documents. Where text is cut, before that.
+        Symbols of the alphabet that always are a token of their own, and that no token crosses, such as bar
+        lines in music or control events: integers, characters, bytes or words. Like `boundaries` before and
+        after each of them, in documents that are encoded too; the documents stay documents. Where text is
+        cut, before that.
     stop_tokens
         The same after text was cut: the pattern sees them, and then the segments are cut at them.
     runs
-        Symbols of the alphabet that come in long runs, such as N in the gaps of a genome, zeros or rests: integers, characters or
-        bytes. A run becomes tokens of 1, 2, 4, 8 ... symbols, as many as the documents of the fit need, and at most 2**20; no
-        other token holds such a symbol, so that gaps take some ids and no more. With a mirror they are their own mirrors.
+        Symbols of the alphabet that come in long runs, such as N in the gaps of a genome, zeros or rests:
+        integers, characters or bytes. A run becomes tokens of 1, 2, 4, 8 ... symbols, as many as the
+        documents of the fit need, and at most 2**20; no other token holds such a symbol, so that gaps take
+        some ids and no more. With a mirror they are their own mirrors.
     flags
-        A mapping of special tokens and known words to names of flags: ``"lstrip"`` and ``"rstrip"`` take white space beside the
-        word with it, ``"single_word"`` finds it only as a whole word, ``"normalized"`` in the normalised text.
+        A mapping of special tokens and known words to names of flags: ``"lstrip"`` and ``"rstrip"`` take
+        white space beside the word with it, ``"single_word"`` finds it only as a whole word, ``"normalized"``
+        in the normalised text.
     mirror
-        A mapping of symbols to their mirrors, such as ``{"A": "T", "C": "G"}``, which holds both ways; a symbol that is not there
-        is its own, and with ``{}`` all are. The mirror of a document is read backwards, with each symbol replaced: the other
-        strand of DNA, or a sequence in reversed time. A fit counts each document together with its mirror, in all statistics, and
-        merges a pair together with its mirror, so that the mirror of each token is one (``vocabulary.mirror``). The encoding of a
-        mirrored document is the mirrored encoding, unless a document is its own mirror. Not for text that is cut or changed.
+        A mapping of symbols to their mirrors, such as ``{"A": "T", "C": "G"}``, which holds both ways; a
+        symbol that is not there is its own, and with ``{}`` all are. The mirror of a document is read
+        backwards, with each symbol replaced: the other strand of DNA, or a sequence in reversed time. A fit
+        counts each document together with its mirror, in all statistics, and merges a pair together with its
+        mirror, so that the mirror of each token is one (``vocabulary.mirror``). The encoding of a mirrored
+        document is the mirrored encoding, unless a document is its own mirror. Not for text that is cut or
+        changed.
 
     Raises
     ------
     TypeError, ValueError
-        For an argument that is not valid, when it is made; for words and symbols that do not suit the documents, in `fit`.
+        For an argument that is not valid, when it is made; for words and symbols that do not suit the
+        documents, in `fit`.
 
     Examples
     --------
@@ -104,13 +121,20 @@ class Preprocessing:
             raise ValueError(f"encoding: expected None or 'utf-8', got {quoted(self.encoding)}")
         made: dict[str, Any] = {"special_first": bool(self.special_first)}
         if self.pretokenizer is not None:
-            from ubpe_numba.text.pretokenizer import Pretokenizer  # here, as below: integers have no such steps
+            # here, as below: integers have no such steps
+            from ubpe_numba.text.pretokenizer import Pretokenizer
             from ubpe_numba.text.splitter import Splitter
             from ubpe_numba.text.steps import PRE_TOKENIZERS
 
             cutter = self.pretokenizer
-            is_steps = isinstance(cutter, (list, tuple, dict)) or (isinstance(cutter, str) and cutter in PRE_TOKENIZERS)
-            made["pretokenizer"] = cutter if isinstance(cutter, Splitter) else (Splitter if is_steps else Pretokenizer.of)(cutter)
+            is_steps = isinstance(cutter, (list, tuple, dict)) or (
+                isinstance(cutter, str) and cutter in PRE_TOKENIZERS
+            )
+            made["pretokenizer"] = (
+                cutter
+                if isinstance(cutter, Splitter)
+                else (Splitter if is_steps else Pretokenizer.of)(cutter)
+            )
         if self.normalizer is not None:
             from ubpe_numba.text.normalizer import Normalizer
 
@@ -126,7 +150,9 @@ class Preprocessing:
             made["mirror"] = checked(self.mirror)
             for name in ("pretokenizer", "normalizer", "known_words", "encoding", "stop_tokens"):
                 if (given | made)[name] is not None:
-                    raise ValueError(f"mirror: documents are whole and unchanged with it, and {name} cuts or changes them")
+                    raise ValueError(
+                        f"mirror: documents are whole and unchanged with it, and {name} cuts or changes them"
+                    )
         if self.runs is not None and self.pretokenizer is not None:
             raise ValueError("runs: expected None where a pretokenizer cuts text, which cuts runs too")
         vars(self).update(made)  # frozen for users
@@ -155,24 +181,41 @@ class Preprocessing:
         >>> Preprocessing().is_plain, Preprocessing(break_tokens=[0]).is_plain
         (True, False)
         """
-        return all(getattr(self, field.name) is None for field in dataclasses.fields(self) if field.name != "special_first")
+        return all(
+            getattr(self, field.name) is None
+            for field in dataclasses.fields(self)
+            if field.name != "special_first"
+        )
 
     def _segmenter(self, kind: str, size: int | None) -> Segmenter:
         """Make what applies it to documents of this kind, for `size` ids of the vocabulary, None if not known yet."""
         if self.is_plain:
             return PLAIN  # so that callers can tell by identity that there is nothing to do
         if self.pretokenizer is not None and kind == "int":
-            raise ValueError("pretokenizer: it cuts text, and the tokenizer is one of integers; use boundaries")
+            raise ValueError(
+                "pretokenizer: it cuts text, and the tokenizer is one of integers; use boundaries"
+            )
         if self.normalizer is not None and kind == "int":
             raise ValueError("normalizer: it changes text, and the tokenizer is one of integers")
         if self.encoding and kind != "bytes":
             raise ValueError(f"encoding: it makes bytes of text, and the alphabet is one of {kind}")
-        from ubpe_numba.vocabulary.reserved import FLAGS, Reserved  # here only: few documents of integers have any
+        # here only: few documents of integers have any
+        from ubpe_numba.vocabulary.reserved import FLAGS, Reserved
 
         flags = {word: sum(map(FLAGS.__getitem__, names)) for word, names in (self.flags or {}).items()}
         words = self.special_tokens, self.known_words, kind, size, flags
-        reserved = Reserved.from_user(*words, first=self.special_first, breaks=self.break_tokens, stops=self.stop_tokens)
-        made = Segmenter(self.pretokenizer, reserved, None, self.encoding, self.normalizer, mirror=self.mirror, runs=self.runs)  # type: ignore[arg-type]
+        reserved = Reserved.from_user(
+            *words, first=self.special_first, breaks=self.break_tokens, stops=self.stop_tokens
+        )
+        made = Segmenter(
+            self.pretokenizer,
+            reserved,
+            None,
+            self.encoding,
+            self.normalizer,
+            mirror=self.mirror,
+            runs=self.runs,
+        )  # type: ignore[arg-type]
         if size is None:
             return made
         n = int((~reserved.always).sum()) if reserved is not None and self.special_first else 0
@@ -193,10 +236,20 @@ class Preprocessing:
 
             breaks, stops = reserved.symbol_arguments()
             rows = list(
-                zip(reserved.words, reserved.ids.tolist(), reserved.always.tolist(), reserved.flags.tolist(), strict=True)
+                zip(
+                    reserved.words,
+                    reserved.ids.tolist(),
+                    reserved.always.tolist(),
+                    reserved.flags.tolist(),
+                    strict=True,
+                )
             )
             parts = [{word: i for word, i, always, _ in rows if always is known} for known in (False, True)]
-            flags = {word: names for word, _, _, mask in rows if (names := tuple(n for n, bit in FLAGS.items() if mask & bit))}
+            flags = {
+                word: names
+                for word, _, _, mask in rows
+                if (names := tuple(n for n, bit in FLAGS.items() if mask & bit))
+            }
             if n_first:
                 after = list(range(n_first + size, size + len(rows)))
                 parts = [list(parts[0]), list(parts[1]) if [*parts[1].values()] == after else parts[1]]
@@ -211,4 +264,6 @@ class Preprocessing:
 
 
 def _remade(*values: Any) -> Preprocessing:
-    return Preprocessing(**dict(zip((field.name for field in dataclasses.fields(Preprocessing)), values, strict=True)))
+    return Preprocessing(
+        **dict(zip((field.name for field in dataclasses.fields(Preprocessing)), values, strict=True))
+    )

@@ -1,18 +1,19 @@
 """Reserved sequences: special tokens, known words, break and stop tokens, in one table with one search.
 
-A row of the table is a sequence of symbols, with its effect. Words are removed from documents and become their ids. Symbols
-stay in the alphabet, each as a token of its own that no other token crosses::
+A row of the table is a sequence of symbols, with its effect. Words are removed from documents and become
+their ids. Symbols stay in the alphabet, each as a token of its own that no other token crosses::
 
     symbols  "<s>[m]|."
     begin    end    id    flags
-        0      3     7    SPECIAL           a special token: found only in calls that allow it
-        3      6     8    LSTRIP            a known word, found in every document, here with the white space before it
-        6      7    -1    BREAK             a break token: documents are cut before and after it, before a pre-tokenizer cuts
-        7      8    -1    STOP              a stop token: segments are cut before and after it; without a pre-tokenizer as BREAK
+        0      3     7    SPECIAL           a special token: found only in calls that allow it 3      6     8
+        LSTRIP            a known word, found in every document, here with the white space before it 6      7
+        -1    BREAK             a break token: documents are cut before and after it, before a pre-tokenizer
+        cuts 7      8    -1    STOP              a stop token: segments are cut before and after it; without a
+        pre-tokenizer as BREAK
 
-Over integers a special token may have a name in the place of symbols: no document holds it. Words from elsewhere may have
-further flags: they are not parts of longer words (SINGLE_WORD), they are searched in normalized text (NORMALIZED), or never
-searched, only decoded (ONLY_DECODED).
+Over integers a special token may have a name in the place of symbols: no document holds it. Words from
+elsewhere may have further flags: they are not parts of longer words (SINGLE_WORD), they are searched in
+normalized text (NORMALIZED), or never searched, only decoded (ONLY_DECODED).
 """
 
 from __future__ import annotations
@@ -38,24 +39,28 @@ Word = str | bytes | tuple[int, ...]
 #: The arguments `allowed_special` and `disallowed_special` of a call of `encode`.
 SpecialChoice = tuple[Any, Any]
 
-#: The table: where the symbols of a row begin and end, the id that they become (-1: they stay symbols), and flags.
+#: The table: where the symbols of a row begin and end, the id that they become (-1: they stay symbols), and
+#: flags.
 RESERVED = np.dtype([("begin", np.int64), ("end", np.int64), ("id", np.int32), ("flags", np.uint16)])
-#: Flags of words in model files and in `tokenizer.json`: white space to the left or right belongs to a word, it is no part of a
-#: longer word, it is found in normalised text, it is found in no text.
+#: Flags of words in model files and in `tokenizer.json`: white space to the left or right belongs to a word,
+#: it is no part of a longer word, it is found in normalised text, it is found in no text.
 LSTRIP, RSTRIP, SINGLE_WORD, NORMALIZED, ONLY_DECODED = 1, 2, 4, 8, 16
-FLAGS = {"lstrip": LSTRIP, "rstrip": RSTRIP, "single_word": SINGLE_WORD, "normalized": NORMALIZED}  # as a tokenizer.json has them
+# as a tokenizer.json has them
+FLAGS = {"lstrip": LSTRIP, "rstrip": RSTRIP, "single_word": SINGLE_WORD, "normalized": NORMALIZED}
 #: Flags of rows: a special token, not a known word; a break token; a stop token.
 SPECIAL, BREAK, STOP = 32, 64, 128
 _SIDES = LSTRIP | RSTRIP | SINGLE_WORD
 _STORED = _SIDES | NORMALIZED | ONLY_DECODED
 
 _NONE = np.zeros(0, np.int64)
-_SEARCH = 16  # up to this many words are searched with `bytes.find` first; only if one occurs does the automaton run
+# up to this many words are searched with `bytes.find` first; only if one occurs does the automaton run
+_SEARCH = 16
 _CHUNK = 1 << 20  # symbols that are looked up at a time
 _PIECE, _LARGEST_PIECE = 64, 1 << 12  # symbols that are looked at together for white space; at least three
 _DTYPES = {"int": np.int64, "str": np.uint32, "bytes": np.uint8}
 _EXPECTED = {"int": "integers", "str": "single characters", "bytes": "single bytes"}
-_CHARACTERS: dict[str, Any] = {"int": (), "str": str, "bytes": (bytes, bytearray, str)}  # types of symbols other than integers
+# types of symbols other than integers
+_CHARACTERS: dict[str, Any] = {"int": (), "str": str, "bytes": (bytes, bytearray, str)}
 
 
 class Reserved:
@@ -72,9 +77,11 @@ class Reserved:
     ids, flags, lengths, offsets : int32[w], uint16[w], int64[w], int64[w + 1]
         Ids, flags and numbers of symbols of the words, and where their symbols begin in `values`.
     always, found, late, named : bool[w]
-        Which words are known words, found in every document; are found in texts at all; are found in normalised text; are names.
+        Which words are known words, found in every document; are found in texts at all; are found in
+        normalised text; are names.
     has_symbols, has_stops, has_flags : bool
-        Whether the table has break or stop tokens; stop tokens; a word that matches more than its symbols, or other symbols.
+        Whether the table has break or stop tokens; stop tokens; a word that matches more than its symbols, or
+        other symbols.
     shared : bool
         Whether a word may have the id of a token of the vocabulary.
     number : dict
@@ -93,13 +100,22 @@ class Reserved:
         for word in words:
             if not word:
                 raise ValueError(f"special_tokens: {quoted(word)} is empty")
-        if len({word if named else part.tobytes() for word, part, named in zip(words, parts, is_name, strict=True)}) < len(words):
+        if len(
+            {
+                word if named else part.tobytes()
+                for word, part, named in zip(words, parts, is_name, strict=True)
+            }
+        ) < len(words):
             raise ValueError("special_tokens: one is there twice, or is a known word too")
         symbols = np.concatenate([breaks, stops])
         self.values = np.concatenate([*parts, symbols.astype(_DTYPES[kind])])
         if kind == "int" and -(2**31) <= self.values.min(initial=0) <= self.values.max(initial=0) < 2**31:
-            self.values = self.values.astype(np.int32)  # so that decoded documents are not wider than without words
-        w, bounds = len(words), offsets_of(np.array([part.size for part in parts] + [1] * symbols.size, np.int64))
+            # so that decoded documents are not wider than without words
+            self.values = self.values.astype(np.int32)
+        w, bounds = (
+            len(words),
+            offsets_of(np.array([part.size for part in parts] + [1] * symbols.size, np.int64)),
+        )
         self.rows = np.zeros(w + symbols.size, RESERVED)
         self.rows["begin"], self.rows["end"] = bounds[:-1], bounds[1:]
         self.rows["id"] = np.concatenate([ids, np.full(symbols.size, -1)])
@@ -112,7 +128,8 @@ class Reserved:
         self.has_symbols, self.has_stops = symbols.size > 0, stops.size > 0
         self.has_flags = bool((self.flags & (_SIDES | NORMALIZED)).any())
         self.number = {word: i for i, word in enumerate(words)}
-        # made when they are needed; no cached_property: that of Python 3.11 has a lock, which a fork may copy held
+        # made when they are needed; no cached_property: that of Python 3.11 has a lock, which a fork may copy
+        # held
         self._choices: dict[Any, tuple[np.ndarray, np.ndarray]] = {}
         self._symbols: dict[int, Alphabet] = {}
         self._normalized: tuple[Callable[[str], str] | None, tuple[Reserved, np.ndarray]] | None = None
@@ -120,9 +137,12 @@ class Reserved:
 
     def __reduce__(self) -> tuple[object, ...]:
         symbols = self.symbols(BREAK), self.symbols(STOP)
-        return pickled(Reserved, copy.copy(self.kind), self.words, self.ids, self.flags, *symbols, self.shared)
+        return pickled(
+            Reserved, copy.copy(self.kind), self.words, self.ids, self.flags, *symbols, self.shared
+        )
 
-    # ---------------------------------------------------------------------------------------------- reading arguments
+    # ---------------------------------------------------------------------------------------------- reading
+    # arguments
 
     @classmethod
     def from_user(
@@ -131,12 +151,13 @@ class Reserved:
     ) -> Reserved | None:  # fmt: skip
         """Read the arguments `special_tokens`, `known_words`, `break_tokens` and `stop_tokens`; None if all are empty.
 
-        `special` and `known` are lists of words or mappings of words to ids. Words of a list get the next ids from `size` on,
-        special tokens first; `size` is the number of other ids of the tokenizer, or None before a fit (all ids are then 0).
-        With `first` special tokens, a list, get the ids 0, 1, ... instead, and the other ids follow them. `breaks` and `stops`
-        are iterables of symbols: integers, characters, or bytes (integers, `bytes` of length 1 or ASCII characters); a symbol
-        in both breaks. TypeError for other types and for words that are not of the `kind`, ValueError for a duplicate word or
-        id, an id far above the others, or a symbol out of range.
+        `special` and `known` are lists of words or mappings of words to ids. Words of a list get the next ids
+        from `size` on, special tokens first; `size` is the number of other ids of the tokenizer, or None
+        before a fit (all ids are then 0). With `first` special tokens, a list, get the ids 0, 1, ... instead,
+        and the other ids follow them. `breaks` and `stops` are iterables of symbols: integers, characters, or
+        bytes (integers, `bytes` of length 1 or ASCII characters); a symbol in both breaks. TypeError for
+        other types and for words that are not of the `kind`, ValueError for a duplicate word or id, an id far
+        above the others, or a symbol out of range.
 
         >>> made = Reserved.from_user(["<s>"], ["ab"], "str", 5, breaks="|")
         >>> made.rows.tolist(), made.symbols(BREAK).tolist()
@@ -152,11 +173,16 @@ class Reserved:
         for name, value in (("special_tokens", special), ("known_words", known)):
             if value is None:
                 continue
-            if isinstance(value, (str, bytes, Set)) or not isinstance(value, Iterable):  # ids need an order; a set has none
-                raise TypeError(f"{name}: expected a list of words or a mapping of words to ids, got {describe(value)}")
+            # ids need an order; a set has none
+            if isinstance(value, (str, bytes, Set)) or not isinstance(value, Iterable):
+                raise TypeError(
+                    f"{name}: expected a list of words or a mapping of words to ids, got {describe(value)}"
+                )
             in_front = first and name == "special_tokens"
             if in_front and isinstance(value, Mapping):
-                raise ValueError("special_first: special_tokens is a mapping, which says the ids itself; expected a list")
+                raise ValueError(
+                    "special_first: special_tokens is a mapping, which says the ids itself; expected a list"
+                )
             for word in value:
                 number = len(words) if in_front else None
                 if isinstance(value, Mapping):
@@ -164,7 +190,9 @@ class Reserved:
                     if isinstance(number, bool) or not isinstance(number, (int, np.integer)):
                         raise TypeError(f"{name}: {quoted(word)}: expected an id, got {describe(number)}")
                     if number < 0:
-                        raise ValueError(f"{name}: {quoted(word)}: expected an id of at least 0, got {quoted(number)}")
+                        raise ValueError(
+                            f"{name}: {quoted(word)}: expected an id of at least 0, got {quoted(number)}"
+                        )
                     number = int(number)
                 words.append(_word(word, kind, name))
                 given.append(number)
@@ -175,24 +203,35 @@ class Reserved:
         if not words and not alone.size + ending.size:
             return None
         ending = ending[~np.isin(ending, alone)]
-        return cls(kind, tuple(words), np.array(ids, np.int32), np.array(masks, np.uint16), alone, ending, shared)
+        return cls(
+            kind, tuple(words), np.array(ids, np.int32), np.array(masks, np.uint16), alone, ending, shared
+        )
 
     def with_ids(self, ids: np.ndarray) -> Reserved:
         """Replace the ids of the words."""
-        return Reserved(self.kind, self.words, ids, self.flags, self.symbols(BREAK), self.symbols(STOP), self.shared)
+        return Reserved(
+            self.kind, self.words, ids, self.flags, self.symbols(BREAK), self.symbols(STOP), self.shared
+        )
 
     def symbols_only(self) -> Reserved | None:
         """The break and stop tokens alone; None if there are none."""
         none = np.zeros(0, np.int32)
-        return Reserved(self.kind, (), none, none, self.symbols(BREAK), self.symbols(STOP)) if self.has_symbols else None
+        return (
+            Reserved(self.kind, (), none, none, self.symbols(BREAK), self.symbols(STOP))
+            if self.has_symbols
+            else None
+        )
 
     # ---------------------------------------------------------------------------------------------- words
 
     def active(self, chosen: SpecialChoice | None) -> tuple[np.ndarray, np.ndarray]:
-        """bool[w] twice, not to be written to: the words to look for, and those of them that are an error. O(words), once.
+        """bool[w] twice, not to be written to: the words to look for, and those of them that are an error.
 
-        None: all that texts may hold, and none is an error. Kept for choices that name no word: a short document does not wait
-        for a look at a hundred thousand words. TypeError or ValueError for a choice that is not valid.
+        O(words), once.
+
+        None: all that texts may hold, and none is an error. Kept for choices that name no word: a short
+        document does not wait for a look at a hundred thousand words. TypeError or ValueError for a choice
+        that is not valid.
         """
         if chosen is None:
             return self.found, np.zeros(len(self.words), bool)
@@ -212,15 +251,21 @@ class Reserved:
         out = np.zeros(len(self.words), bool)
         if isinstance(names, str):
             if names not in ("all", "none"):
-                raise ValueError(f"{name}: expected 'all', 'none' or a set of special tokens, got {quoted(names)}")
+                raise ValueError(
+                    f"{name}: expected 'all', 'none' or a set of special tokens, got {quoted(names)}"
+                )
             return all_of.copy() if names == "all" else out
         if not isinstance(names, Iterable):
-            raise TypeError(f"{name}: expected 'all', 'none' or a set of special tokens, got {describe(names)}")
+            raise TypeError(
+                f"{name}: expected 'all', 'none' or a set of special tokens, got {describe(names)}"
+            )
         for word in names:
             i = self.number.get(tuple(word) if isinstance(word, list) else word)
             if i is None or self.always[i] or not self.found[i]:
                 has = listed([w for w, found in zip(self.words, all_of, strict=True) if found], 8) or "none"
-                raise ValueError(f"{name}: {quoted(word)} is not a special token of this tokenizer, which has {has}")
+                raise ValueError(
+                    f"{name}: {quoted(word)} is not a special token of this tokenizer, which has {has}"
+                )
             out[i] = True
         return out
 
@@ -257,19 +302,23 @@ class Reserved:
     def find(self, documents: Documents, active: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Where `active` words (bool[w]) occur: ascending flat positions int64[k], and the index of the word at each, int64[k].
 
-        Of overlapping words the leftmost is found, and of those at one position the longest (see `find_words`). O(symbols).
+        Of overlapping words the leftmost is found, and of those at one position the longest (see
+        `find_words`). O(symbols).
         """
         values, offsets, _ = documents
         if values.size == 0 or not active.any():
             return _NONE, _NONE
         if self.kind != "int" and len(self.words) <= _SEARCH and values.dtype == self.values.dtype:
             data, bounds = values.tobytes(), self.offsets  # a plain search is faster if it finds nothing
-            if not any(self.values[bounds[i] : bounds[i + 1]].tobytes() in data for i in np.flatnonzero(active)):
+            if not any(
+                self.values[bounds[i] : bounds[i + 1]].tobytes() in data for i in np.flatnonzero(active)
+            ):
                 return _NONE, _NONE
         from ubpe_numba.runtime.tables import automaton  # here: most documents do not have these words
         from ubpe_numba.vocabulary.kernels import find_words
 
-        if self._finder is None:  # the alphabet of the symbols in words, their automaton, and the word of each of its tokens
+        # the alphabet of the symbols in words, their automaton, and the word of each of its tokens
+        if self._finder is None:
             symbols, lengths = self.values[: self.offsets[-1]], self.lengths
             alphabet = Alphabet.from_symbols(np.unique(symbols), self.kind)
             ids, n = alphabet.lookup(symbols), alphabet.size
@@ -278,7 +327,9 @@ class Reserved:
             word_of[n:] = multiple
             word_of[ids[self.offsets[single]]] = single
             arena = np.concatenate([np.arange(n, dtype=np.int32), ids[np.repeat(lengths > 1, lengths)]])
-            edges, states, *_ = automaton.automaton_of(n, arena, np.concatenate([np.ones(n, np.int64), lengths[multiple]]))
+            edges, states, *_ = automaton.automaton_of(
+                n, arena, np.concatenate([np.ones(n, np.int64), lengths[multiple]])
+            )
             self._finder = alphabet, edges, states, word_of
         alphabet, edges, states, word_of = self._finder
         found = np.empty(values.size, np.int32)
@@ -287,20 +338,26 @@ class Reserved:
         at = np.flatnonzero(found >= 0) if n else _NONE
         return at, found[at].astype(np.int64)
 
-    def within(self, documents: Documents, at: np.ndarray, words: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def within(
+        self, documents: Documents, at: np.ndarray, words: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Of words found as `find` returns them those that their flags allow: where, which, and how many symbols, each int64[k].
 
-        White space that belongs to a word is part of it, and may also begin another word. As in the package tokenizers, a word
-        that is not allowed still hides those that it overlaps. O(words + the white space around them).
+        White space that belongs to a word is part of it, and may also begin another word. As in the package
+        tokenizers, a word that is not allowed still hides those that it overlaps. O(words + the white space
+        around them).
         """
         sizes = self.lengths[words]
         if not (self.flags[words] & _SIDES).any():
             return at, words, sizes
         values, offsets, _ = documents
         found: list[tuple[int, int, int]] = []
-        done = spaces_end = 0  # the latter: the end of white space after a word, in which words may also begin
+        # the latter: the end of white space after a word, in which words may also begin
+        done = spaces_end = 0
         bounds = offsets[np.searchsorted(offsets, at, side="right")[:, None] + np.array([-1, 0])].tolist()
-        for start, word, size, (begin, end) in zip(at.tolist(), words.tolist(), sizes.tolist(), bounds, strict=True):
+        for start, word, size, (begin, end) in zip(
+            at.tolist(), words.tolist(), sizes.tolist(), bounds, strict=True
+        ):
             flags, stop, first = int(self.flags[word]), start + size, max(done, begin)
             if flags & SINGLE_WORD:
                 before = _readable(values[max(begin, start - 4) : start])[-1:]
@@ -318,7 +375,8 @@ class Reserved:
                 done = stop
         return tuple(np.array(found, np.int64).reshape(-1, 3).T)  # type: ignore[return-value]
 
-    # ---------------------------------------------------------------------------------------------- break and stop tokens
+    # ---------------------------------------------------------------------------------------------- break and
+    # stop tokens
 
     def symbols(self, flags: int) -> np.ndarray:
         """The break tokens, the stop tokens, or both, by flags: int64[k], each part ascending."""
@@ -329,21 +387,30 @@ class Reserved:
     def symbol_ids(self, alphabet: Alphabet) -> np.ndarray:
         """The ids of break and stop tokens, int32[k].
 
-        ValueError for one that is no symbol of the alphabet, or whose id another symbol has, too: documents are cut before they
-        become ids, so all symbols of an id have to be among these.
+        ValueError for one that is no symbol of the alphabet, or whose id another symbol has, too: documents
+        are cut before they become ids, so all symbols of an id have to be among these.
         """
         symbols, n_breaks = self.symbols(BREAK | STOP), self.symbols(BREAK).size
         found = alphabet.lookup(symbols)
         if (missing := np.flatnonzero(found < 0)).size:
             i = int(missing[0])
-            name, shown = "break_tokens" if i < n_breaks else "stop_tokens", shown_symbol(symbols[i], self.kind)
-            raise ValueError(f"{name}: {quoted(shown)} is not in the alphabet of {alphabet.size} symbols; give the alphabet too")
+            name, shown = (
+                "break_tokens" if i < n_breaks else "stop_tokens",
+                shown_symbol(symbols[i], self.kind),
+            )
+            raise ValueError(
+                f"{name}: {quoted(shown)} is not in the alphabet of {alphabet.size} symbols; give the alphabet too"
+            )
         if not alphabet.is_lossless:
             folded = np.flatnonzero(np.isin(alphabet.folded_ids, found))
-            same = np.concatenate([alphabet.folded_symbols[folded], alphabet.symbols[alphabet.folded_ids[folded]]])
+            same = np.concatenate(
+                [alphabet.folded_symbols[folded], alphabet.symbols[alphabet.folded_ids[folded]]]
+            )
             if (alone := np.setdiff1d(same, symbols)).size:
                 name, shown = "break_tokens" if n_breaks else "stop_tokens", shown_symbol(alone[0], self.kind)
-                raise ValueError(f"{name}: {quoted(shown)} has the same id as one of them: give all symbols of an id")
+                raise ValueError(
+                    f"{name}: {quoted(shown)} has the same id as one of them: give all symbols of an id"
+                )
         return found
 
     def held_by(self, alphabet: Alphabet, vocabulary: Vocabulary) -> bool:
@@ -391,14 +458,19 @@ class Reserved:
             both = ["".join(map(chr, symbols)) if self.kind == "str" else bytes(symbols) for symbols in both]
         return both[0] or None, both[1] or None
 
-    # ---------------------------------------------------------------------------------------------- model files
+    # ---------------------------------------------------------------------------------------------- model
+    # files
 
     def state(self) -> dict[str, Any]:
         """Fields of a model file, by names of arguments, where not empty: words as an object, symbols as lists of integers."""
-        found: dict[str, Any] = {"break_tokens": self.symbols(BREAK).tolist(), "stop_tokens": self.symbols(STOP).tolist()}
+        found: dict[str, Any] = {
+            "break_tokens": self.symbols(BREAK).tolist(),
+            "stop_tokens": self.symbols(STOP).tolist(),
+        }
         if self.words:
             flags = self.flags & _STORED
-            words: list[Any] = []  # str, or {"points": [...]} with surrogates; {"bytes": [...]}; lists of integers
+            # str, or {"points": [...]} with surrogates; {"bytes": [...]}; lists of integers
+            words: list[Any] = []
             for word in self.words:
                 if not isinstance(word, str):
                     words.append({"bytes": list(word)} if isinstance(word, bytes) else list(word))
@@ -425,7 +497,11 @@ class Reserved:
             symbols = _NONE if value is None else integers_of(value, name)
             if symbols.ndim != 1 or symbols.dtype == np.uint64 or (symbols[1:] <= symbols[:-1]).any():
                 raise ModelFormatError(f"{name}: expected ascending integers")
-            limit = len(kind.names) - 1 if isinstance(kind, Named) else {"int": None, "str": 0x10FFFF, "bytes": 255}[kind]
+            limit = (
+                len(kind.names) - 1
+                if isinstance(kind, Named)
+                else {"int": None, "str": 0x10FFFF, "bytes": 255}[kind]
+            )
             if symbols.size and limit is not None and not 0 <= symbols[0] <= symbols[-1] <= limit:
                 raise ModelFormatError(f"{name}: expected symbols in 0..{limit}")
             given.append(symbols.astype(np.int64))
@@ -435,7 +511,9 @@ class Reserved:
         found = _WORDS.read(words)
         ids, known, flags = found["ids"], found["known"], found["flags"]
         if not 0 < len(found["words"]) == ids.size == len(known):
-            raise ModelFormatError("special_tokens: expected as many ids as words, and for each whether it is a known word")
+            raise ModelFormatError(
+                "special_tokens: expected as many ids as words, and for each whether it is a known word"
+            )
         if flags is not None and flags.shape != ids.shape:
             raise ModelFormatError("special_tokens: flags: expected as many as words, each in 0..31")
         if found["kind"] != kind:
@@ -445,9 +523,14 @@ class Reserved:
             masks |= flags & (ONLY_DECODED if kind == "int" else _STORED)
         argument = "special_tokens", "known_words"
         try:
-            names = [_word(_from_json(w, kind), kind, argument[k]) for w, k in zip(found["words"], known, strict=True)]
+            names = [
+                _word(_from_json(w, kind), kind, argument[k])
+                for w, k in zip(found["words"], known, strict=True)
+            ]
             numbers = np.array(_ids(ids.tolist(), size, found["shared"]), np.int32)
-            return cls(kind, tuple(names), numbers, masks.astype(np.uint16), given[0], given[1], found["shared"])
+            return cls(
+                kind, tuple(names), numbers, masks.astype(np.uint16), given[0], given[1], found["shared"]
+            )
         except (TypeError, ValueError) as error:
             raise ModelFormatError(str(error)) from error
 
@@ -458,8 +541,16 @@ _WORDS = Schema(
         "kind": Field("'int', 'str' or 'bytes'", lambda kind: kind in ("int", "str", "bytes")),
         "words": Field("a list", lambda words: isinstance(words, list)),
         "ids": Field("a list of ids", lambda ids: ids.ndim == 1 and ids.min(initial=0) >= 0, integers_of),
-        "known": Field("a list of true and false", lambda known: isinstance(known, list) and all(type(k) is bool for k in known)),
-        "flags": Field("numbers in 0..31", lambda bits: bits.min(initial=0) >= 0 and bits.max(initial=0) < 32, integers_of, None),
+        "known": Field(
+            "a list of true and false",
+            lambda known: isinstance(known, list) and all(type(k) is bool for k in known),
+        ),
+        "flags": Field(
+            "numbers in 0..31",
+            lambda bits: bits.min(initial=0) >= 0 and bits.max(initial=0) < 32,
+            integers_of,
+            None,
+        ),
         "shared": Field("true or false", lambda shared: type(shared) is bool, default=False),
     },
 )
@@ -515,7 +606,10 @@ def _symbols(value: Any, kind: str, name: str) -> np.ndarray:
 
 
 def _names(value: Any, name: str) -> list[Any]:
-    """The named symbols that a user passes; bytes and a `str` are split into single characters. TypeError for others."""
+    """The named symbols that a user passes; bytes and a `str` are split into single characters.
+
+    TypeError for others.
+    """
     if isinstance(value, bytes):
         return [value[i : i + 1] for i in range(len(value))]
     names = [] if value is None else list(value) if isinstance(value, Iterable) else [[]]
@@ -540,7 +634,8 @@ def _from_json(found: Any, kind: str) -> Word:
     raise ModelFormatError("special_tokens: words: expected str, or lists of integers")
 
 
-# -------------------------------------------------------------------------------------------------- white space beside words
+# -------------------------------------------------------------------------------------------------- white
+# space beside words
 
 
 def is_of_word(character: str) -> bool:
@@ -556,7 +651,9 @@ def is_of_word(character: str) -> bool:
 
 
 def n_spaces(values: np.ndarray, at_end: bool) -> int:
-    r"""Number of symbols of white space at the beginning of a text, or at its end. O(white space): seen in pieces.
+    r"""Number of symbols of white space at the beginning of a text, or at its end.
+
+    O(white space): seen in pieces.
 
     >>> text = np.frombuffer(b"a \n", np.uint8)
     >>> n_spaces(text, True), n_spaces(text, False)
@@ -569,7 +666,9 @@ def n_spaces(values: np.ndarray, at_end: bool) -> int:
         piece = values[max(values.size - n - size, 0) : values.size - n] if at_end else values[n : n + size]
         text = _readable(piece, "surrogateescape")
         rest = text.rstrip(WHITE_SPACE) if at_end else text.lstrip(WHITE_SPACE)
-        here = piece.size - (len(rest.encode("utf-8", "surrogateescape")) if values.dtype == np.uint8 else len(rest))
+        here = piece.size - (
+            len(rest.encode("utf-8", "surrogateescape")) if values.dtype == np.uint8 else len(rest)
+        )
         n, size = n + here, min(2 * size, _LARGEST_PIECE)
         if here == 0 or here + 2 < piece.size:  # up to two bytes of a character may belong to the next piece
             return n

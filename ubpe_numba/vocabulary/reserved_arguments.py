@@ -21,20 +21,32 @@ def checked(
     >>> {name: value for name, value in found.items() if value is not None}
     {'special_tokens': ['<s>'], 'break_tokens': '-|', 'flags': {'<s>': ('lstrip',)}}
     """
-    made = {"special_tokens": _words(special_tokens, "special_tokens"), "known_words": _words(known_words, "known_words")}
+    made = {
+        "special_tokens": _words(special_tokens, "special_tokens"),
+        "known_words": _words(known_words, "known_words"),
+    }
     words = [*(made["special_tokens"] or ()), *(made["known_words"] or ())]
-    made |= {"break_tokens": _symbols(break_tokens, "break_tokens"), "stop_tokens": _symbols(stop_tokens, "stop_tokens")}
+    made |= {
+        "break_tokens": _symbols(break_tokens, "break_tokens"),
+        "stop_tokens": _symbols(stop_tokens, "stop_tokens"),
+    }
     made |= {"flags": _flags(flags, words), "runs": _symbols(runs, "runs")}
     for name in ("break_tokens", "stop_tokens"):
-        if made["runs"] is not None and (both := [symbol for symbol in made["runs"] if symbol in (made[name] or ())]):
-            raise ValueError(f"runs: {quoted(both[0])} is one of {name} too, which are always a token of their own")
+        if made["runs"] is not None and (
+            both := [symbol for symbol in made["runs"] if symbol in (made[name] or ())]
+        ):
+            raise ValueError(
+                f"runs: {quoted(both[0])} is one of {name} too, which are always a token of their own"
+            )
     return made
 
 
 def _taken(given: Iterable[Any], name: str) -> list[Any]:
     """The items of an iterable, as a list; ValueError for an iterator that gives nothing."""
     if not (listed := list(given)) and isinstance(given, Iterator):
-        raise ValueError(f"{name}: the iterator gave nothing; was it used up before? A list can be read again")
+        raise ValueError(
+            f"{name}: the iterator gave nothing; was it used up before? A list can be read again"
+        )
     return listed
 
 
@@ -42,8 +54,11 @@ def _words(given: Any, name: str) -> Any:
     """Words as a list, or with their ids as a dict, None if there are none, arrays as tuples; TypeError for others."""
     if given is None:
         return None
-    if isinstance(given, (str, bytes, set, frozenset)) or not isinstance(given, Iterable):  # ids need an order; a set has none
-        raise TypeError(f"{name}: expected a list of words or a mapping of words to ids, got {describe(given)}")
+    # ids need an order; a set has none
+    if isinstance(given, (str, bytes, set, frozenset)) or not isinstance(given, Iterable):
+        raise TypeError(
+            f"{name}: expected a list of words or a mapping of words to ids, got {describe(given)}"
+        )
     if isinstance(given, Mapping):
         return dict(given) or None
     words = [tuple(word.tolist()) if isinstance(word, np.ndarray) else word for word in _taken(given, name)]

@@ -1,7 +1,7 @@
 """The rules of fitting and encoding on which published descriptions and packages disagree, each an option with a name.
 
-The articles leave these open or contradict themselves, and the packages published by their author differ from one another. The
-defaults measured best; the presets reproduce the published results id for id.
+The articles leave these open or contradict themselves, and the packages published by their author differ from
+one another. The defaults measured best; the presets reproduce the published results id for id.
 """
 
 from __future__ import annotations
@@ -31,28 +31,31 @@ class FitRules:
     Parameters
     ----------
     ties : str
-        Which of two equally frequent pairs is merged first. ``"smallest"``: the pair with the smaller left id, then with the
-        smaller right id, which depends only on the pairs. ``"first_seen"``: the pair that occurs first in the current corpus
-        (the UBPE articles, ubpe 0.2.2). ``"fewest_documents"``: the pair in fewer documents, then the larger pair (ubpe 0.3.0).
+        Which of two equally frequent pairs is merged first. ``"smallest"``: the pair with the smaller left
+        id, then with the smaller right id, which depends only on the pairs. ``"first_seen"``: the pair that
+        occurs first in the current corpus (the UBPE articles, ubpe 0.2.2). ``"fewest_documents"``: the pair
+        in fewer documents, then the larger pair (ubpe 0.3.0).
     min_count : int
-        Pairs that occur less often are never merged. 2: a token for a single occurrence compresses nothing (third article).
-        1: as published.
+        Pairs that occur less often are never merged. 2: a token for a single occurrence compresses nothing
+        (third article). 1: as published.
     overshoot : bool
-        False: exactly ``n_tokens`` ids, alphabet included. True: whole rounds while the last id is below ``n_tokens``, as
-        published.
+        False: exactly ``n_tokens`` ids, alphabet included. True: whole rounds while the last id is below
+        ``n_tokens``, as published.
     order : str
-        ``"creation"``: ids in the order of merging, so that parents precede children. ``"idf"``: after fitting, the highest idf
-        first, truncated to ``n_tokens``, the optional rearrangement of the UBPE articles. It removes the most useful tokens
-        first: on text, audio and images it cost 14 to 59 % more tokens than keeping the oldest.
+        ``"creation"``: ids in the order of merging, so that parents precede children. ``"idf"``: after
+        fitting, the highest idf first, truncated to ``n_tokens``, the optional rearrangement of the UBPE
+        articles. It removes the most useful tokens first: on text, audio and images it cost 14 to 59 % more
+        tokens than keeping the oldest.
     trim : str
-        Which tokens are removed together with one that ``order="idf"`` cuts from a pair table. ``"closed"``: everything built
-        on it. ``"one_level"``: tokens built on it directly (the UBPE articles). ``"published_0_2"``, ``"published_0_3"``: as in
-        those packages, which count some removals twice. All but the first can keep tokens built on removed ones; a `ValueError`
-        rejects such a vocabulary, since it cannot decode.
+        Which tokens are removed together with one that ``order="idf"`` cuts from a pair table. ``"closed"``:
+        everything built on it. ``"one_level"``: tokens built on it directly (the UBPE articles).
+        ``"published_0_2"``, ``"published_0_3"``: as in those packages, which count some removals twice. All
+        but the first can keep tokens built on removed ones; a `ValueError` rejects such a vocabulary, since
+        it cannot decode.
     encode : str
-        How pair tables encode. ``"rank"``: all occurrences of the lowest-ranked pair present are merged, until no pair of the
-        table is left. ``"batch"``: the rule of the UBPE articles, which merges several pairs per pass. They differ only for
-        tables that are not in order of creation.
+        How pair tables encode. ``"rank"``: all occurrences of the lowest-ranked pair present are merged,
+        until no pair of the table is left. ``"batch"``: the rule of the UBPE articles, which merges several
+        pairs per pass. They differ only for tables that are not in order of creation.
     max_token_length : int or None
         No token of more symbols is made; None for no limit.
 
@@ -68,7 +71,8 @@ class FitRules:
 
     #: The rules of the two articles as written.
     ARTICLE: ClassVar[FitRules]
-    #: The rules of the package ubpe 0.2.2 with its default ``rearrange_tokens=True``; ``.replace(order="creation")`` for False.
+    #: The rules of the package ubpe 0.2.2 with its default ``rearrange_tokens=True``;
+    #: ``.replace(order="creation")`` for False.
     PUBLISHED_0_2: ClassVar[FitRules]
     #: The rules of the package ubpe 0.3.0, in the same way.
     PUBLISHED_0_3: ClassVar[FitRules]
@@ -85,13 +89,17 @@ class FitRules:
         for name, choices in _CHOICES.items():
             value = getattr(self, name)
             if value not in choices:
-                raise ValueError(f"{name}: expected one of {', '.join(map(repr, choices))}, got {quoted(value)}")
+                raise ValueError(
+                    f"{name}: expected one of {', '.join(map(repr, choices))}, got {quoted(value)}"
+                )
         if type(self.min_count) is not int or self.min_count < 1:
             raise ValueError(f"min_count: expected an int of at least 1, got {quoted(self.min_count)}")
         if self.min_count >= 2**63:
             raise ValueError(f"min_count: expected an int below 2**63, got {quoted(int(self.min_count))}")
         if (longest := self.max_token_length) is not None and (type(longest) is not int or longest < 1):
-            raise ValueError(f"max_token_length: expected None or an int of at least 1, got {quoted(longest)}")
+            raise ValueError(
+                f"max_token_length: expected None or an int of at least 1, got {quoted(longest)}"
+            )
         if type(self.overshoot) is not bool:
             raise TypeError(f"overshoot: expected a bool, got {quoted(self.overshoot)}")
 

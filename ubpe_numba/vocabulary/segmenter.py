@@ -1,7 +1,8 @@
 """Treatment of documents before encoding and of ids after it: text as UTF-8, reserved sequences, text steps, token ids.
 
-All of it is optional, and applied in the same way when fitting and encoding. Special tokens are removed from a document. The
-rest is normalized and split into segments. Each segment is encoded like a document, so no token crosses its end.
+All of it is optional, and applied in the same way when fitting and encoding. Special tokens are removed from
+a document. The rest is normalized and split into segments. Each segment is encoded like a document, so no
+token crosses its end.
 """
 
 from __future__ import annotations
@@ -33,8 +34,9 @@ _MOST_STEPS = 64  # replacements of a `Decoding`, and how often it leaves someth
 class Decoding(NamedTuple):
     """Rules for the text of tokens, in tokenizers from elsewhere that change text before they encode it.
 
-    In every token some characters are replaced, in turn; at the beginning of a text up to `n` times `strip` is left out, of its
-    `first` token only if so. `by_names`: documents are decoded by the decoder of the file, from the names of tokens::
+    In every token some characters are replaced, in turn; at the beginning of a text up to `n` times `strip`
+    is left out, of its `first` token only if so. `by_names`: documents are decoded by the decoder of the
+    file, from the names of tokens::
 
         tokens      "▁Hello"  "▁world"        replace ▁ by " ", leave out one " " at the beginning
         text        "Hello world"
@@ -59,7 +61,11 @@ class Decoding(NamedTuple):
         1
         """
         size = self.n * len(self.strip.encode())
-        text = symbols[:size].tobytes().decode("utf-8", "ignore") if symbols.dtype == np.uint8 else text_of(symbols[:size])
+        text = (
+            symbols[:size].tobytes().decode("utf-8", "ignore")
+            if symbols.dtype == np.uint8
+            else text_of(symbols[:size])
+        )
         rest = text
         for _ in range(self.n):
             rest = rest.removeprefix(self.strip)
@@ -89,12 +95,17 @@ _DECODING = Schema(
             lambda pairs: (
                 isinstance(pairs, list)
                 and len(pairs) <= _MOST_STEPS
-                and all(isinstance(pair, list) and len(pair) == 2 and set(map(type, pair)) == {str} and pair[0] for pair in pairs)
+                and all(
+                    isinstance(pair, list) and len(pair) == 2 and set(map(type, pair)) == {str} and pair[0]
+                    for pair in pairs
+                )
             ),
         ),
         "strip": Field("a text", lambda text: isinstance(text, str)),
         "n": Field(f"0..{_MOST_STEPS}", lambda n: type(n) is int and 0 <= n <= _MOST_STEPS),
-        **dict.fromkeys(("first", "by_names"), Field("true or false", lambda value: type(value) is bool, default=False)),
+        **dict.fromkeys(
+            ("first", "by_names"), Field("true or false", lambda value: type(value) is bool, default=False)
+        ),
     },
 )
 
@@ -102,14 +113,16 @@ _DECODING = Schema(
 class Segmenter(NamedTuple):
     """How a fitted tokenizer treats documents before and ids after encoding; steps of text are imported only if used.
 
-    `reserved` are special tokens, known words, break and stop tokens. `token_ids` int32[V] are the ids of the tokens of the
-    vocabulary where they are not 0..V-1, as in tokenizers that were trained elsewhere, -1 for one that has none, which
-    `unknown` replaces; `encoding` is ``"utf-8"`` where `str` is encoded as bytes; `decoding` is how the texts of tokens become
-    one. `whole_words`: a segment that equals a token becomes that token, before any merge; `one_by_one`: the order of merges
-    matters even between places of one pair (formats/merge_order.py). `file` has the parts of a `tokenizer.json` that act after
-    encoding, unchanged: `post_processor` and `decoder`, and `config`, the defaults of a call. `frame`: symbols of a frame, to
-    which tokens keep (vocabulary/frames.py); 0 without frames. `mirror`: of each symbol, both ways, if documents count together
-    with their mirrors (vocabulary/mirror.py). `runs`: symbols whose runs are doubling tokens (fitting/runs.py).
+    `reserved` are special tokens, known words, break and stop tokens. `token_ids` int32[V] are the ids of the
+    tokens of the vocabulary where they are not 0..V-1, as in tokenizers that were trained elsewhere, -1 for
+    one that has none, which `unknown` replaces; `encoding` is ``"utf-8"`` where `str` is encoded as bytes;
+    `decoding` is how the texts of tokens become one. `whole_words`: a segment that equals a token becomes
+    that token, before any merge; `one_by_one`: the order of merges matters even between places of one pair
+    (formats/merge_order.py). `file` has the parts of a `tokenizer.json` that act after encoding, unchanged:
+    `post_processor` and `decoder`, and `config`, the defaults of a call. `frame`: symbols of a frame, to
+    which tokens keep (vocabulary/frames.py); 0 without frames. `mirror`: of each symbol, both ways, if
+    documents count together with their mirrors (vocabulary/mirror.py). `runs`: symbols whose runs are
+    doubling tokens (fitting/runs.py).
     """
 
     pretokenizer: Pretokenizer | Splitter | None = None
@@ -142,8 +155,8 @@ class Segmenter(NamedTuple):
     def corpus(self, corpus: Corpus, n_threads: int | None = None, count: bool = True) -> Corpus:
         """The distinct segments of a corpus and how often each occurs; with `count` False all segments as they are.
 
-        Special tokens, allowed or not, and known words are removed: nothing is learned from them. A segment is the document
-        that document frequencies count.
+        Special tokens, allowed or not, and known words are removed: nothing is learned from them. A segment
+        is the document that document frequencies count.
         """
         made = corpus
         if self.pretokenizer is not None or self.special is not None or self.normalizer is not None:
@@ -153,9 +166,12 @@ class Segmenter(NamedTuple):
             pieces = self.stretches(Documents(corpus.values, corpus.offsets, kind), "docs")
             if corpus.weights is None and self.pretokenizer is not None and pieces.values.dtype == np.uint8:
                 cuts = self.kernel or self.segments(pieces)
-                from ubpe_numba.text.count_words import count_words  # here only: integers need not wait for it
+                # here only: integers need not wait for it
+                from ubpe_numba.text.count_words import count_words
 
-                return as_corpus(count_words(pieces.values, pieces.cuts, cuts, n_threads))._replace(given=kept)
+                return as_corpus(count_words(pieces.values, pieces.cuts, cuts, n_threads))._replace(
+                    given=kept
+                )
             cut, of = self.cut(pieces, kind)
             weights = None if corpus.weights is None else corpus.weights[of]
             if count:
@@ -243,23 +259,31 @@ class Segmenter(NamedTuple):
         cutter: Any = self.pretokenizer
         return cutter if getattr(cutter, "cutters", ()) is None else None
 
-    def stretches(self, documents: Documents, name: str, chosen: SpecialChoice | None = None, trace: bool = False) -> Stretches:
+    def stretches(
+        self, documents: Documents, name: str, chosen: SpecialChoice | None = None, trace: bool = False
+    ) -> Stretches:
         """Documents as they are encoded: without special tokens and known words, normalised, split where that changes text.
 
-        Known words are looked for always, special tokens where they are `chosen`; None, as in a fit: all of them, and none is an
-        error. With `trace` the result has the place in the documents of each value. SpecialTokenError for a forbidden token,
-        TypeError where a pre-tokenizer meets integers.
+        Known words are looked for always, special tokens where they are `chosen`; None, as in a fit: all of
+        them, and none is an error. With `trace` the result has the place in the documents of each value.
+        SpecialTokenError for a forbidden token, TypeError where a pre-tokenizer meets integers.
         """
-        from ubpe_numba.vocabulary.stretches import traced, without_late_words, without_words  # here only, for the same reason
+        # here only, for the same reason
+        from ubpe_numba.vocabulary.stretches import traced, without_late_words, without_words
 
         pieces = without_words(self.reserved, documents, chosen, self.pretokenizer is not None)
-        if (self.pretokenizer is not None or self.normalizer is not None) and pieces.values.size and documents.kind == "int":
+        if (
+            (self.pretokenizer is not None or self.normalizer is not None)
+            and pieces.values.size
+            and documents.kind == "int"
+        ):
             raise TypeError(
                 f"{name}: a pretokenizer cuts text: expected str, bytes or a memoryview, got integers; ids are for decode"
             )
         special = self.special
         late = special is not None and bool(special.late.any())
-        odd = self.unknown is not None or (special is not None and (special.has_flags or special.shared))  # ids tell no lengths
+        # ids tell no lengths
+        odd = self.unknown is not None or (special is not None and (special.has_flags or special.shared))
         if not self.rewrites and not late and not (trace and odd):
             return pieces
         values, cuts, origins, segments = pieces.values, pieces.cuts, None, None
@@ -274,7 +298,9 @@ class Segmenter(NamedTuple):
             origins = None if origins is None else origins[came]
         if special is not None and late:
             change = None if self.normalizer is None else self.normalizer.apply
-            pieces, cuts, origins = without_late_words(special, change, pieces._replace(values=values), cuts, origins, chosen)
+            pieces, cuts, origins = without_late_words(
+                special, change, pieces._replace(values=values), cuts, origins, chosen
+            )
             values = pieces.values
         whole = distinct(cuts)
         first, before = (np.searchsorted(whole, cuts[at]) for at in (pieces.first, pieces.before))
@@ -291,18 +317,25 @@ class Segmenter(NamedTuple):
             values, whole, segments, came = split_text(splitter, values, whole, at_start[:-1], trace)
             origins = None if origins is None else origins[came]
         origins = origins if asked else None
-        return pieces._replace(values=values, cuts=whole, first=first, before=before, segments=segments, origins=origins)
+        return pieces._replace(
+            values=values, cuts=whole, first=first, before=before, segments=segments, origins=origins
+        )
 
     def state(self) -> dict[str, Any]:
         """The fields of a model file other than the vocabulary; may be empty."""
         parts = {"normalizer": self.normalizer, "unknown": self.unknown, "decoding": self.decoding}
         fields: dict[str, Any] = dict.fromkeys(_FIELDS.fields)
         if self.pretokenizer is not None:
-            name = type(self.pretokenizer).__name__  # not `isinstance`: the classes are imported for text only
+            # not `isinstance`: the classes are imported for text only
+            name = type(self.pretokenizer).__name__
             fields[_CUTTERS.get(name, "pretokenizer")] = self.pretokenizer.state()
         fields |= {name: part.state() for name, part in parts.items() if part is not None}
         fields |= {"encoding": self.encoding, "token_ids": self.token_ids, "file": self.file}
-        fields |= {"whole_words": self.whole_words or None, "one_by_one": self.one_by_one or None, "frame": self.frame or None}
+        fields |= {
+            "whole_words": self.whole_words or None,
+            "one_by_one": self.one_by_one or None,
+            "frame": self.frame or None,
+        }
         if self.mirror is not None:
             from ubpe_numba.vocabulary.mirror import to_state  # here only: few models have one
 
@@ -328,8 +361,12 @@ class Segmenter(NamedTuple):
 
             reserved = Reserved.from_state(*words, kind, size)
         if fields["encoding"] and kind != "bytes":
-            raise ModelFormatError(f"encoding: expected 'utf-8' and an alphabet of bytes, got {quoted(fields['encoding'])}")
-        unknown = None if fields["unknown"] is None else Unknown.from_state(fields["unknown"], 2 * size + SPARE)
+            raise ModelFormatError(
+                f"encoding: expected 'utf-8' and an alphabet of bytes, got {quoted(fields['encoding'])}"
+            )
+        unknown = (
+            None if fields["unknown"] is None else Unknown.from_state(fields["unknown"], 2 * size + SPARE)
+        )
         if unknown is not None and unknown.byte_ids is not None and kind != "bytes":
             raise ModelFormatError(f"unknown: expected an alphabet of bytes, got one of {kind}")
         if (mirror := fields["mirror"]) is not None:
@@ -344,7 +381,9 @@ class Segmenter(NamedTuple):
         runs = runs.encode("latin-1") if kind == "bytes" and runs is not None else runs
         rest = unknown, fields["decoding"], *flags, fields["file"], fields["frame"] or 0, mirror, runs
         cutter, normalizer = steps
-        return cls(cutter, reserved, None, fields["encoding"], normalizer, *rest).numbered(fields["token_ids"], size)
+        return cls(cutter, reserved, None, fields["encoding"], normalizer, *rest).numbered(
+            fields["token_ids"], size
+        )
 
     def n_ids(self, size: int) -> int:
         """One more than the largest id of the `size` tokens of a vocabulary and of special tokens."""
@@ -362,8 +401,8 @@ class Segmenter(NamedTuple):
     def numbered(self, token_ids: Any, size: int) -> Segmenter:
         """Set the ids of the `size` tokens of a vocabulary, None for 0..size-1.
 
-        Several tokens may have one id where their symbols are equal. ModelFormatError for ids that are not valid, far
-        apart, or those of special tokens.
+        Several tokens may have one id where their symbols are equal. ModelFormatError for ids that are not
+        valid, far apart, or those of special tokens.
         """
         taken = np.arange(size)
         if token_ids is not None:
@@ -378,7 +417,9 @@ class Segmenter(NamedTuple):
         if self.special is not None and not self.special.shared:
             if (both := np.flatnonzero(np.isin(self.special.ids, taken))).size:
                 i = both[0]
-                raise ModelFormatError(f"special_tokens: {quoted(self.special.words[i])}: the id {self.special.ids[i]} is taken")
+                raise ModelFormatError(
+                    f"special_tokens: {quoted(self.special.words[i])}: the id {self.special.ids[i]} is taken"
+                )
         return self._replace(token_ids=token_ids)
 
 
@@ -415,7 +456,9 @@ def _steps_of_state(fields: dict[str, Any]) -> tuple[Pretokenizer | Splitter | N
             check_fields(found, ("name", "pattern", "unicode"), "pretokenizer")
             cutter = Pretokenizer.from_state(found)
             if found["name"] != cutter.name or not isinstance(found["unicode"], str):
-                raise ModelFormatError("pretokenizer: the name, the pattern and the alphabet do not go together")
+                raise ModelFormatError(
+                    "pretokenizer: the name, the pattern and the alphabet do not go together"
+                )
         if (found := fields["python_pattern"]) is not None:
             check_fields(found, ("pattern", "unicode"), "python_pattern")
             cutter = PythonPattern(found["pattern"])

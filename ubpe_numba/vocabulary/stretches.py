@@ -27,12 +27,14 @@ _NONE = np.zeros(0, np.int64)
 class Stretches(NamedTuple):
     """Documents without their words, as shown above.
 
-    `values` and `cuts` int64[s + 1]: the rest; stretches `first[d] : first[d + 1]` are those of document d. `words` int64[k]:
-    the words taken out; `at` int64[k]: where each was in the documents, `before` int64[k]: before which stretch, `owners`
-    int64[k]: in which document; `sizes` int64[k]: of how many symbols. `begins` int64[d]: the starts of the documents.
+    `values` and `cuts` int64[s + 1]: the rest; stretches `first[d] : first[d + 1]` are those of document d.
+    `words` int64[k]: the words taken out; `at` int64[k]: where each was in the documents, `before` int64[k]:
+    before which stretch, `owners` int64[k]: in which document; `sizes` int64[k]: of how many symbols.
+    `begins` int64[d]: the starts of the documents.
 
-    Where text is rewritten `values` are those that are encoded; `segments` int64: where they are cut, None if that is not known
-    yet; `origins` int64: where in the documents each value comes from, None if nobody asked.
+    Where text is rewritten `values` are those that are encoded; `segments` int64: where they are cut, None if
+    that is not known yet; `origins` int64: where in the documents each value comes from, None if nobody
+    asked.
     """
 
     values: np.ndarray
@@ -53,8 +55,8 @@ def without_words(
 ) -> Stretches:
     """Documents without special tokens and known words, split at break tokens if requested.
 
-    Known words are looked for always, special tokens where they are `chosen`; None: all of them, and none is an error. Words of
-    normalized text stay. SpecialTokenError for one that is forbidden. O(symbols).
+    Known words are looked for always, special tokens where they are `chosen`; None: all of them, and none is
+    an error. Words of normalized text stay. SpecialTokenError for one that is forbidden. O(symbols).
 
     >>> reserved = Reserved.from_user(["<s>"], None, "str", 5)
     >>> text = np.array([ord(c) for c in "ab<s>c<s>de"], np.uint32)
@@ -69,7 +71,8 @@ def without_words(
     if reserved is not None and reserved.words:
         active, forbidden = reserved.active(chosen)
         text = Documents(values, offsets, kind)
-        early = active & ~reserved.late if reserved.late.any() else active  # no array of all words for a short text
+        # no array of all words for a short text
+        early = active & ~reserved.late if reserved.late.any() else active
         at, words, sizes = reserved.within(text, *reserved.find(text, early))
         if forbidden[words].any():
             i = int(np.argmax(forbidden[words]))
@@ -85,7 +88,17 @@ def without_words(
     cuts = distinct(offsets, left)
     if reserved is not None and reserved.has_symbols and cut_at_breaks:
         cuts = reserved.cuts(values, cuts, BREAK)
-    return Stretches(values, cuts, np.searchsorted(cuts, offsets), words, at, np.searchsorted(cuts, left), owners, sizes, begins)
+    return Stretches(
+        values,
+        cuts,
+        np.searchsorted(cuts, offsets),
+        words,
+        at,
+        np.searchsorted(cuts, left),
+        owners,
+        sizes,
+        begins,
+    )
 
 
 def without_late_words(
@@ -94,8 +107,9 @@ def without_late_words(
 ) -> tuple[Stretches, np.ndarray, np.ndarray | None]:  # fmt: skip
     """Stretches without the words of normalized text, `cuts` of the rest, and origins.
 
-    The values of the stretches are normalized, as `change` does a word; `cuts` int64[s + 1] are theirs. Between cuts there may
-    be nothing; the fields of the stretches are places among them. `chosen` and errors as for `without_words`. O(symbols).
+    The values of the stretches are normalized, as `change` does a word; `cuts` int64[s + 1] are theirs.
+    Between cuts there may be nothing; the fields of the stretches are places among them. `chosen` and errors
+    as for `without_words`. O(symbols).
     """
     changed, index = reserved.normalized(change)
     active, forbidden = reserved.active(chosen)
@@ -106,18 +120,24 @@ def without_late_words(
     owners = np.searchsorted(pieces.first, stretch, side="right") - 1
     if forbidden[words].any():
         i = int(np.argmax(forbidden[words]))
-        raise SpecialTokenError(int(owners[i]), int(at[i] - cuts[pieces.first[owners[i]]]), reserved.words[words[i]])
+        raise SpecialTokenError(
+            int(owners[i]), int(at[i] - cuts[pieces.first[owners[i]]]), reserved.words[words[i]]
+        )
     own = _own(at, sizes)
     taken = offsets_of(own)
     left = at - taken[:-1]
     moved = cuts - taken[np.searchsorted(at, cuts)]
-    order = np.argsort(np.concatenate([2 * pieces.before, 2 * stretch + 1]), kind="stable")  # those before a stretch first
+    # those before a stretch first
+    order = np.argsort(np.concatenate([2 * pieces.before, 2 * stretch + 1]), kind="stable")
     all_cuts = np.concatenate([moved, left])
     places = np.argsort(all_cuts, kind="stable")
     number = np.empty(places.size, np.int64)
     number[places] = np.arange(places.size)
     gone = places_of(at, own)
-    there, extents = (at, sizes) if origins is None else (origins[at], origins[at + sizes - 1] - origins[at] + 1)  # in documents
+    # in documents
+    there, extents = (
+        (at, sizes) if origins is None else (origins[at], origins[at + sizes - 1] - origins[at] + 1)
+    )
     return (
         Stretches(
             np.delete(pieces.values, gone), pieces.cuts, number[pieces.first],
@@ -135,7 +155,9 @@ def traced(pieces: Stretches) -> Stretches:
     if pieces.origins is not None:
         return pieces
     own = _own(pieces.at, pieces.sizes)
-    return pieces._replace(origins=np.delete(np.arange(pieces.values.size + int(own.sum())), places_of(pieces.at, own)))
+    return pieces._replace(
+        origins=np.delete(np.arange(pieces.values.size + int(own.sum())), places_of(pieces.at, own))
+    )
 
 
 def _own(at: np.ndarray, sizes: np.ndarray) -> np.ndarray:
@@ -147,8 +169,8 @@ def _own(at: np.ndarray, sizes: np.ndarray) -> np.ndarray:
 def without_symbols(pieces: Stretches, segments: np.ndarray, at: np.ndarray, word: int) -> Stretches:
     """Stretches without some symbols, each of which becomes the word of this index, and split there.
 
-    `segments` int64: the splits of the values; `at` int64[k]: the places of the symbols among the values, ascending. Their
-    places in the documents are known of stretches that are `traced`. O(symbols).
+    `segments` int64: the splits of the values; `at` int64[k]: the places of the symbols among the values,
+    ascending. Their places in the documents are known of stretches that are `traced`. O(symbols).
 
     >>> reserved = Reserved.from_user(["<s>", "?"], None, "str", 5)
     >>> text = np.array([ord(c) for c in "axb<s>xx"], np.uint32)
@@ -163,7 +185,8 @@ def without_symbols(pieces: Stretches, segments: np.ndarray, at: np.ndarray, wor
     left = at - np.arange(at.size)
     cuts = pieces.cuts - np.searchsorted(at, pieces.cuts)
     new = distinct(cuts, left)
-    order = np.argsort(np.concatenate([2 * pieces.cuts[pieces.before], 2 * at + 1]), kind="stable")  # words before a symbol first
+    # words before a symbol first
+    order = np.argsort(np.concatenate([2 * pieces.cuts[pieces.before], 2 * at + 1]), kind="stable")
     pairs = (
         (pieces.words, np.full(at.size, word)),
         (pieces.at, at if pieces.origins is None else pieces.origins[at]),

@@ -7,9 +7,10 @@ The argument::
     3, "N", b"N"        the id of this symbol of the alphabet
     "[UNK]", (-1, -1)   a special token, which replaces every unknown symbol: its index and itself
 
-The rule: a model whose symbols are characters is held over bytes, and a character that is a token is made of its bytes before
-anything else is merged. What is left of another are bytes, and tokens of several bytes that are parts of a character. These have
-no ids of their own; they become the ids of their bytes, or the characters that they are parts of become one id::
+The rule: a model whose symbols are characters is held over bytes, and a character that is a token is made of
+its bytes before anything else is merged. What is left of another are bytes, and tokens of several bytes that
+are parts of a character. These have no ids of their own; they become the ids of their bytes, or the
+characters that they are parts of become one id::
 
     text "a语", the character 语 = E8 AF AD is no token, E8 AF is a part of others
     tokens          a    E8AF    AD
@@ -44,15 +45,16 @@ _EXPECTED = {
     "str": "'raise', 'skip', a character of the alphabet or a special token",
     "bytes": "'raise', 'skip', a byte of the alphabet or a special token",
 }
-#: ``"raise"``, ``"skip"``, ``"nearest"``, an id of the alphabet, or a special token: its index among the words, and the word.
+#: ``"raise"``, ``"skip"``, ``"nearest"``, an id of the alphabet, or a special token: its index among the
+#: words, and the word.
 UnknownChoice = str | int | tuple[int, Any]
 
 
 def choice_of(unknown: Any, alphabet: Alphabet, special: Reserved | None) -> UnknownChoice:
     """The argument `unknown`, resolved for an alphabet and special tokens.
 
-    TypeError unless it is a word or a symbol, ValueError for a symbol that is not in the alphabet, and for a word that is no
-    special token.
+    TypeError unless it is a word or a symbol, ValueError for a symbol that is not in the alphabet, and for a
+    word that is no special token.
 
     >>> from ubpe_numba.vocabulary.reserved import Reserved
     >>> special = Reserved.from_user(["<s>", "[UNK]"], None, "str", 4)
@@ -73,7 +75,9 @@ def choice_of(unknown: Any, alphabet: Alphabet, special: Reserved | None) -> Unk
     is_symbol = isinstance(word, int) and not isinstance(word, bool)
     if not isinstance(word, (str, {"int": tuple, "bytes": bytes}.get(alphabet.kind, str))) and not is_symbol:
         raise TypeError(f"unknown: expected {expected}, got {describe(unknown)}")
-    symbol = symbol_of((word,) if is_symbol else word, alphabet) if is_symbol or alphabet.kind != "int" else None
+    symbol = (
+        symbol_of((word,) if is_symbol else word, alphabet) if is_symbol or alphabet.kind != "int" else None
+    )
     if symbol is not None and symbol >= 0:
         return symbol
     if is_symbol:
@@ -81,13 +85,18 @@ def choice_of(unknown: Any, alphabet: Alphabet, special: Reserved | None) -> Unk
     index = None if special is None else special.number.get(word)
     if special is None or index is None or special.always[index]:
         way = f"; Preprocessing(special_tokens=[{quoted(word)}]) makes it one" if symbol is None else ""
-        what = "is not a special token" if symbol is None else "is neither in the alphabet nor a special token"
+        what = (
+            "is not a special token" if symbol is None else "is neither in the alphabet nor a special token"
+        )
         raise ValueError(f"unknown: expected {expected}, got {quoted(word)}, which {what}{way}")
     return index, special.words[index]
 
 
 def _word(unknown: Any) -> Any:
-    """A word in the form of special tokens: `bytes`, tuples of `int`; other tuples are None. An integer as `int`."""
+    """A word in the form of special tokens: `bytes`, tuples of `int`; other tuples are None.
+
+    An integer as `int`.
+    """
     if isinstance(unknown, bytearray):
         return bytes(unknown)
     if isinstance(unknown, np.integer):
@@ -106,7 +115,11 @@ def symbol_of(word: Any, alphabet: Alphabet) -> int | None:
     """
     kind = alphabet.kind
     types: Any = {"int": tuple, "bytes": (bytes, str, tuple), "str": str}[kind]
-    if not isinstance(word, types) or len(word) != 1 or (kind == "bytes" and isinstance(word, str) and not word.isascii()):
+    if (
+        not isinstance(word, types)
+        or len(word) != 1
+        or (kind == "bytes" and isinstance(word, str) and not word.isascii())
+    ):
         return None
     symbol = ord(word) if isinstance(word, (str, bytes)) else int(word[0])
     if not -(2**63) <= symbol < 2**63:
@@ -120,7 +133,9 @@ def hides_symbols(unknown: Any, alphabet: Alphabet) -> bool:
     >>> hides_symbols("skip", Alphabet.from_user("ab")), hides_symbols("skip", Alphabet.dense(256, "bytes"))
     (True, False)
     """
-    return not (isinstance(unknown, str) and unknown == "raise") and not (alphabet.kind == "bytes" and alphabet.size == 256)
+    return not (isinstance(unknown, str) and unknown == "raise") and not (
+        alphabet.kind == "bytes" and alphabet.size == 256
+    )
 
 
 def argument_state(unknown: Any) -> Any:
@@ -165,8 +180,9 @@ def argument_from_state(state: Any, alphabet: Alphabet) -> Any:
 class Unknown(NamedTuple):
     """The ids of bytes, or the id of an unknown character.
 
-    `byte_ids` int32[256], None if there are none, -1 for bytes that are characters of the vocabulary. `id`: that of a character,
-    used without `byte_ids`, which a token may have itself; `fuse`: several characters side by side, in one segment, are one.
+    `byte_ids` int32[256], None if there are none, -1 for bytes that are characters of the vocabulary. `id`:
+    that of a character, used without `byte_ids`, which a token may have itself; `fuse`: several characters
+    side by side, in one segment, are one.
     """
 
     byte_ids: np.ndarray | None
@@ -175,7 +191,11 @@ class Unknown(NamedTuple):
 
     def state(self) -> dict[str, Any]:
         """The fields for a model file."""
-        return {"bytes": None if self.byte_ids is None else self.byte_ids.tolist(), "id": self.id, "fuse": self.fuse}
+        return {
+            "bytes": None if self.byte_ids is None else self.byte_ids.tolist(),
+            "id": self.id,
+            "fuse": self.fuse,
+        }
 
     @classmethod
     def from_state(cls, state: Any, most: int) -> Unknown:
@@ -194,16 +214,23 @@ class Unknown(NamedTuple):
         ).read(state)
         if found["bytes"] is None and found["id"] < 0:
             raise ModelFormatError("unknown: expected ids of bytes, or an id")
-        return cls(None if found["bytes"] is None else found["bytes"].astype(np.int32), found["id"], found["fuse"])
+        return cls(
+            None if found["bytes"] is None else found["bytes"].astype(np.int32), found["id"], found["fuse"]
+        )
 
 
 def with_ids(
-    unknown: Unknown, tokens: np.ndarray, token_ids: np.ndarray, arena: np.ndarray, offsets: np.ndarray, begins: np.ndarray | None
+    unknown: Unknown,
+    tokens: np.ndarray,
+    token_ids: np.ndarray,
+    arena: np.ndarray,
+    offsets: np.ndarray,
+    begins: np.ndarray | None,
 ) -> tuple[np.ndarray, np.ndarray]:
     r"""The ids of tokens, where those whose entry in `token_ids` is -1 are replaced, and of each the token that it comes from.
 
-    tokens int32[n]; token_ids int32[V]; arena and offsets, the bytes of all V tokens; begins bool[n], which tokens begin a
-    segment, None if all of them are in one. O(n).
+    tokens int32[n]; token_ids int32[V]; arena and offsets, the bytes of all V tokens; begins bool[n], which
+    tokens begin a segment, None if all of them are in one. O(n).
 
     >>> ids, arena, offsets = np.array([7, 8, -1, -1]), np.frombuffer(b"ab\xe8\xaf\xad", np.uint8), np.array([0, 1, 2, 4, 5])
     >>> rule = Unknown(np.arange(100, 356, dtype=np.int32))
@@ -224,7 +251,8 @@ def with_ids(
         return ids, sources
     bad |= ids == unknown.id
     first = arena[offsets[tokens]]
-    keep = ~bad | ((first & 0xC0 != 0x80) & (first < 0xFE))  # the first token of a character, and no mark beside one
+    # the first token of a character, and no mark beside one
+    keep = ~bad | ((first & 0xC0 != 0x80) & (first < 0xFE))
     if unknown.fuse:
         after = np.zeros(tokens.size, bool)
         after[1:] = bad[:-1]

@@ -1,4 +1,6 @@
-"""The vocabulary: the symbols of every token, the merges that build it, and its statistics. Frozen, and validated when made.
+"""The vocabulary: the symbols of every token, the merges that build it, and its statistics.
+
+Frozen, and validated when made.
 
 Layout, for the symbols 0, 1, 2 and the pairs ``[[0, 1], [3, 2]]`` (token 3 is 0 1, token 4 is 3 2):
 
@@ -41,11 +43,12 @@ _RANGES: dict[str, tuple[Any, ...]] = {
 class Vocabulary:
     """Tokens 0..V-1: first the n_alphabet symbols of the alphabet, then the n_learned learned tokens; users get them by id.
 
-    `merges` int32[m, 2], the two tokens of each learned one, None if only flat sequences are known; `arena`, `offsets` int32[s],
-    int64[V + 1], the alphabet ids of token t are ``arena[offsets[t]:offsets[t + 1]]``; `weights` float64[V], `counts` and
-    `document_frequencies` int64[V], `n_documents`, `n_symbols`, and if known `occurrences` int64[V] and `log_probabilities`
-    float64[V]: as of `TokenTable`. `in_order_of_creation`: whether pairs are known and both parents of every token have lower
-    numbers than it. All arrays are read-only. Two vocabularies are equal if all their arrays are.
+    `merges` int32[m, 2], the two tokens of each learned one, None if only flat sequences are known; `arena`,
+    `offsets` int32[s], int64[V + 1], the alphabet ids of token t are ``arena[offsets[t]:offsets[t + 1]]``;
+    `weights` float64[V], `counts` and `document_frequencies` int64[V], `n_documents`, `n_symbols`, and if
+    known `occurrences` int64[V] and `log_probabilities` float64[V]: as of `TokenTable`.
+    `in_order_of_creation`: whether pairs are known and both parents of every token have lower numbers than
+    it. All arrays are read-only. Two vocabularies are equal if all their arrays are.
 
     >>> v = Vocabulary.from_merges(3, [[0, 1], [3, 2]])
     >>> len(v), v.sequence(4).tolist(), v[-1].tolist(), v[3:].to_lists()
@@ -71,13 +74,26 @@ class Vocabulary:
     log_probabilities: np.ndarray | None
 
     def __init__(
-        self, n_alphabet: int, merges: np.ndarray | None, arena: np.ndarray, offsets: np.ndarray, **statistics: Any
+        self,
+        n_alphabet: int,
+        merges: np.ndarray | None,
+        arena: np.ndarray,
+        offsets: np.ndarray,
+        **statistics: Any,
     ) -> None:
         """Store without validation; use `from_merges` or `from_sequences`."""
-        values = {"n_alphabet": n_alphabet, "merges": merges, "arena": arena, "offsets": offsets, **statistics}
+        values = {
+            "n_alphabet": n_alphabet,
+            "merges": merges,
+            "arena": arena,
+            "offsets": offsets,
+            **statistics,
+        }
         size = offsets.size - 1
         values["n_learned"] = size - n_alphabet
-        values["in_order_of_creation"] = merges is not None and bool((merges < np.arange(n_alphabet, size)[:, None]).all())
+        values["in_order_of_creation"] = merges is not None and bool(
+            (merges < np.arange(n_alphabet, size)[:, None]).all()
+        )
         for name in self.__slots__:
             value = values.get(name)
             if isinstance(value, np.ndarray):
@@ -100,11 +116,12 @@ class Vocabulary:
     ) -> Vocabulary:
         """Make a vocabulary from pairs of tokens; pair i makes ``n_alphabet + i``. O(m log m + symbols).
 
-        `merges` int[m, 2] or a list, in any order in which no token is built on itself; `weights` float[m] in 0..1e6, `counts`
-        and `document_frequencies` int[m]: 0 by default; `n_documents`, `n_symbols`: size of the corpus, 0 if not known;
-        `max_symbols`: how many symbols all learned tokens together may have; `occurrences` int[V] and `log_probabilities`
-        float[V] in -1e6..1e6: the alphabet included. ModelFormatError if any of these is not as described, or a
-        pair is there twice, before anything large is allocated.
+        `merges` int[m, 2] or a list, in any order in which no token is built on itself; `weights` float[m] in
+        0..1e6, `counts` and `document_frequencies` int[m]: 0 by default; `n_documents`, `n_symbols`: size of
+        the corpus, 0 if not known; `max_symbols`: how many symbols all learned tokens together may have;
+        `occurrences` int[V] and `log_probabilities` float[V] in -1e6..1e6: the alphabet included.
+        ModelFormatError if any of these is not as described, or a pair is there twice, before anything large
+        is allocated.
 
         >>> Vocabulary.from_merges(2, [[0, 1], [2, 2]]).sequence(3)
         array([0, 1, 0, 1], dtype=int32)
@@ -119,7 +136,9 @@ class Vocabulary:
         size = n_alphabet + m
         if pairs.min(initial=0) < 0 or pairs.max(initial=0) >= size:
             bad = np.flatnonzero((pairs < 0).any(axis=1) | (pairs >= size).any(axis=1))
-            raise ModelFormatError(f"merges[{bad[0]}]: expected ids in 0..{size - 1}, got {pairs[bad[0]].tolist()}")
+            raise ModelFormatError(
+                f"merges[{bad[0]}]: expected ids in 0..{size - 1}, got {pairs[bad[0]].tolist()}"
+            )
         pairs = np.ascontiguousarray(pairs, np.int32)
         left, right = pairs[:, 0].copy(), pairs[:, 1].copy()
         keys = np.sort(left.astype(np.int64) << 32 | right)
@@ -132,7 +151,9 @@ class Vocabulary:
                 left, right, n_alphabet, order, np.zeros(m, np.uint8), np.empty(2 * m + 1, np.int32)
             )
         ) >= 0:
-            raise ModelFormatError(f"merges[{bad_token}]: the token {n_alphabet + bad_token} is built on itself")
+            raise ModelFormatError(
+                f"merges[{bad_token}]: the token {n_alphabet + bad_token} is built on itself"
+            )
         statistics = _statistics(
             n_alphabet, m, n_documents, n_symbols, counts=counts, document_frequencies=document_frequencies, weights=weights,
             occurrences=occurrences, log_probabilities=log_probabilities,
@@ -140,9 +161,12 @@ class Vocabulary:
         offsets = np.zeros(n_alphabet + m + 1, np.int64)
         lengths = offsets[1:]
         arena_kernels.token_lengths(left, right, n_alphabet, order, lengths)
-        # summed in float64, which is exact enough for a limit and which 2**31 lengths of 2**62 do not overflow
+        # summed in float64, which is exact enough for a limit and which 2**31 lengths of 2**62 do not
+        # overflow
         if float(lengths[n_alphabet:].astype(np.float64).sum()) > max_symbols:
-            raise ModelFormatError(f"merges: the tokens have more than {max_symbols} symbols in all; pass a larger max_symbols")
+            raise ModelFormatError(
+                f"merges: the tokens have more than {max_symbols} symbols in all; pass a larger max_symbols"
+            )
         np.cumsum(lengths, out=lengths)
         arena = np.empty(offsets[-1], np.int32)
         arena_kernels.fill_arena(left, right, n_alphabet, order, offsets, arena)
@@ -174,9 +198,13 @@ class Vocabulary:
         if flat.ndim != 1 or sizes.ndim != 1:
             raise ModelFormatError(f"symbols and lengths: expected 1-D, got {flat.ndim}-D and {sizes.ndim}-D")
         if (bad := np.flatnonzero((sizes < 2) | (sizes > flat.size))).size:
-            raise ModelFormatError(f"lengths[{bad[0]}]: expected at least 2 of {flat.size} symbols, got {sizes[bad[0]]}")
+            raise ModelFormatError(
+                f"lengths[{bad[0]}]: expected at least 2 of {flat.size} symbols, got {sizes[bad[0]]}"
+            )
         if int(sizes.sum()) != flat.size:
-            raise ModelFormatError(f"lengths: expected a sum of {flat.size}, the number of symbols, got {int(sizes.sum())}")
+            raise ModelFormatError(
+                f"lengths: expected a sum of {flat.size}, the number of symbols, got {int(sizes.sum())}"
+            )
         if (bad := np.flatnonzero((flat < 0) | (flat >= n_alphabet))).size:
             raise ModelFormatError(f"symbols[{bad[0]}]: expected 0..{n_alphabet - 1}, got {flat[bad[0]]}")
         offsets = offsets_of(np.concatenate([np.ones(n_alphabet, np.int64), sizes]))
@@ -192,9 +220,13 @@ class Vocabulary:
         """Make a vocabulary from a result of `state` whose arrays may have become lists; limits as for `from_merges`."""
         what = ("merges",) if "merges" in state else ("symbols", "lengths")
         there = [name for name in OPTIONAL if name in state]
-        check_fields(state, ("n_alphabet", "n_documents", "n_symbols", *what, *_STATISTICS, *there), "vocabulary")
+        check_fields(
+            state, ("n_alphabet", "n_documents", "n_symbols", *what, *_STATISTICS, *there), "vocabulary"
+        )
         if type(state["n_alphabet"]) is not int or state["n_alphabet"] != n_alphabet:
-            raise ModelFormatError(f"n_alphabet: expected an alphabet of {n_alphabet}, got {quoted(state['n_alphabet'])}")
+            raise ModelFormatError(
+                f"n_alphabet: expected an alphabet of {n_alphabet}, got {quoted(state['n_alphabet'])}"
+            )
         if "merges" in state:
             return cls.from_merges(**state, max_symbols=max_symbols)
         return cls.from_sequences(**state)
@@ -244,7 +276,8 @@ class Vocabulary:
         gone = np.setdiff1d(np.arange(len(self)), kept)
         if self.occurrences is not None and (self.in_order_of_creation or not gone.size):
             found = self.occurrences.tolist()
-            if gone.size and self.merges is not None:  # each occurrence of a removed token becomes one of its two parts
+            # each occurrence of a removed token becomes one of its two parts
+            if gone.size and self.merges is not None:
                 parts = self.merges[gone[::-1] - self.n_alphabet].tolist()
                 for token, (left, right) in zip(gone.tolist()[::-1], parts, strict=True):
                     found[left] += found[token]
@@ -265,7 +298,8 @@ class Vocabulary:
         Parameters
         ----------
         **changes
-            New values of `weights`, `occurrences` or `log_probabilities`, V each, unchecked; None for not known.
+            New values of `weights`, `occurrences` or `log_probabilities`, V each, unchecked; None for not
+            known.
 
         Examples
         --------
@@ -279,7 +313,11 @@ class Vocabulary:
     def state(self) -> dict[str, Any]:
         """The arguments of `from_merges` if pairs are known, of `from_sequences` otherwise, without copies of the arrays."""
         learned = slice(self.n_alphabet, None)
-        out: dict[str, Any] = {"n_alphabet": self.n_alphabet, "n_documents": self.n_documents, "n_symbols": self.n_symbols}
+        out: dict[str, Any] = {
+            "n_alphabet": self.n_alphabet,
+            "n_documents": self.n_documents,
+            "n_symbols": self.n_symbols,
+        }
         if self.merges is not None:
             out["merges"] = self.merges
         else:

@@ -1,8 +1,8 @@
 """Weights of tokens: idf, the logarithm of their frequency, or numbers of the user; and vocabularies ordered and cut by idf.
 
-In the articles tokens are ordered by descending idf, and those of the lowest idf are removed first. A pair table loses more
-tokens than that: one that is built on a removed token cannot be made any more. `FitRules.trim` says which of these are removed
-as well. Source: UBPE tokenizers, part 1.
+In the articles tokens are ordered by descending idf, and those of the lowest idf are removed first. A pair
+table loses more tokens than that: one that is built on a removed token cannot be made any more.
+`FitRules.trim` says which of these are removed as well. Source: UBPE tokenizers, part 1.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ _LIMIT = 1e6  # largest absolute weight: in fixed point the sum of 500 such weig
 def token_weights(vocabulary: Vocabulary, given: Any) -> np.ndarray:
     """float64[V], the weights of the tokens that an additive `objective` sums.
 
-    `given` is None or ``"idf"`` (the weights of the vocabulary), ``"log_frequency"`` (ln((1 + c) / (V + sum of all counts)) of
-    every count c) or V numbers. TypeError for anything but numbers; ValueError for another word, for an array that is not V
-    numbers, or for a number that is not finite or beyond ±1e6.
+    `given` is None or ``"idf"`` (the weights of the vocabulary), ``"log_frequency"`` (ln((1 + c) / (V + sum
+    of all counts)) of every count c) or V numbers. TypeError for anything but numbers; ValueError for another
+    word, for an array that is not V numbers, or for a number that is not finite or beyond ±1e6.
     """
     if given is None or (isinstance(given, str) and given == "idf"):
         return vocabulary.weights
@@ -39,7 +39,9 @@ def token_weights(vocabulary: Vocabulary, given: Any) -> np.ndarray:
     if array.dtype.kind not in "fiu":
         raise TypeError(f"objective: expected numbers, got {describe(given)}")
     if array.shape != (len(vocabulary),):
-        raise ValueError(f"objective: expected {len(vocabulary)} numbers, one for each id, got shape {array.shape}")
+        raise ValueError(
+            f"objective: expected {len(vocabulary)} numbers, one for each id, got shape {array.shape}"
+        )
     array = array.astype(np.float64)
     if (bad := np.flatnonzero(~(np.abs(array) <= _LIMIT))).size:
         raise ValueError(f"objective[{bad[0]}]: expected a number in -1e6..1e6, got {array[bad[0]]}")
@@ -61,11 +63,13 @@ def log_probabilities(vocabulary: Vocabulary) -> np.ndarray:
     return token_weights(vocabulary, "log_frequency") if known is None else known
 
 
-def keep_by_weight(weights: np.ndarray, pairs: np.ndarray | None, n_alphabet: int, n_tokens: int, trim: str) -> np.ndarray:
+def keep_by_weight(
+    weights: np.ndarray, pairs: np.ndarray | None, n_alphabet: int, n_tokens: int, trim: str
+) -> np.ndarray:
     """Indices, int64[k], of the learned tokens that stay, in their new order: descending weight, among equals the latest first.
 
-    weights float64[m]; pairs int32[m, 2], or None for a table of flat sequences, where no token depends on another; `n_tokens` is
-    the size to reach, alphabet included; `trim` as in `FitRules`. O(m log m).
+    weights float64[m]; pairs int32[m, 2], or None for a table of flat sequences, where no token depends on
+    another; `n_tokens` is the size to reach, alphabet included; `trim` as in `FitRules`. O(m log m).
 
     >>> keep_by_weight(np.array([0.5, 2.0, 1.0]), None, 2, 4, "closed")
     array([1, 2])
@@ -105,7 +109,8 @@ def keep_by_weight(weights: np.ndarray, pairs: np.ndarray | None, n_alphabet: in
     stay: np.ndarray = ascending[::-1]
     stay = stay[~gone[stay]]
     if trim.startswith("published"):
-        # these packages count a repeated entry each time it is listed, and drop as many more tokens from the end
+        # these packages count a repeated entry each time it is listed, and drop as many more tokens from the
+        # end
         stay = stay[: max(0, m - listed)]
     return stay
 
@@ -113,7 +118,8 @@ def keep_by_weight(weights: np.ndarray, pairs: np.ndarray | None, n_alphabet: in
 def renumber(pairs: np.ndarray, n_alphabet: int, stay: np.ndarray) -> tuple[np.ndarray, int]:
     """The pairs of the tokens `stay` with new ids, int32[k, 2], and how many of their parts are tokens that were removed.
 
-    pairs int[m, 2]; stay int[k], indices of learned tokens in their new order. A part that was removed keeps its old id.
+    pairs int[m, 2]; stay int[k], indices of learned tokens in their new order. A part that was removed keeps
+    its old id.
 
     >>> renumber(np.array([[0, 1], [2, 1], [3, 0]]), 2, np.array([2, 1]))
     (array([[3, 0],

@@ -73,7 +73,13 @@ class Actions:
         return 0.5 / self.scale * np.abs(idct(np.eye(self.steps), axis=0, norm="ortho")).sum(axis=1).max()
 
     def save(self, path):
-        fields = {"scale": self.scale, "low": self.low, "high": self.high, "steps": self.steps, "dimensions": self.dimensions}
+        fields = {
+            "scale": self.scale,
+            "low": self.low,
+            "high": self.high,
+            "steps": self.steps,
+            "dimensions": self.dimensions,
+        }
         with open(path + ".tmp", "w", encoding="utf-8") as f:
             json.dump({"model": self.model.to_str(), **fields}, f)
         os.replace(path + ".tmp", path)
@@ -102,4 +108,6 @@ drawn = []
 while left := unseen[0].size - tok.lengths[drawn].sum():
     drawn.append(int(rng.choice(np.flatnonzero(tok.allowed_tokens(left)))))
 assert tok.decode([drawn]).shape == (1, 50, 8)
-print(f"{sum(map(len, tokens))} tokens, {tokens[0][:8]}..., {error:.6f}, drawn: {len(drawn)} tokens, {drawn[:8]}...")
+print(
+    f"{sum(map(len, tokens))} tokens, {tokens[0][:8]}..., {error:.6f}, drawn: {len(drawn)} tokens, {drawn[:8]}..."
+)

@@ -15,7 +15,10 @@ with gzip.open(DATA, "rt", encoding="ascii") as file:
 
 tok = Tokenizer(models.BPE())
 tok.pre_tokenizer = pre_tokenizers.Sequence(
-    [pre_tokenizers.Split(Regex(GPT2), "isolated"), pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)]
+    [
+        pre_tokenizers.Split(Regex(GPT2), "isolated"),
+        pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
+    ]
 )
 tok.decoder = decoders.ByteLevel()
 alphabet = pre_tokenizers.ByteLevel.alphabet()

@@ -43,7 +43,9 @@ class BagOfTokens(TransformerMixin, BaseEstimator):
 
     def get_feature_names_out(self, input_features=None):
         check_is_fitted(self)
-        return np.array([self.tokenizer_.decode([i]) for i in range(self.tokenizer_.get_vocab_size())], dtype=object)
+        return np.array(
+            [self.tokenizer_.decode([i]) for i in range(self.tokenizer_.get_vocab_size())], dtype=object
+        )
 
 
 path = pathlib.Path(__file__).parents[2] / "data" / "kjv_genesis_exodus.txt.gz"

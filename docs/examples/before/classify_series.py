@@ -37,7 +37,9 @@ class LevelBag(TransformerMixin, BaseEstimator):
         self.low_, self.high_ = values.min(), values.max()
         self.tokenizer_ = Tokenizer(BPE())
         alphabet = [chr(ord("a") + level) for level in range(self.levels)]
-        trainer = BpeTrainer(vocab_size=self.n_tokens, initial_alphabet=alphabet, min_frequency=2, show_progress=False)
+        trainer = BpeTrainer(
+            vocab_size=self.n_tokens, initial_alphabet=alphabet, min_frequency=2, show_progress=False
+        )
         self.tokenizer_.train_from_iterator(self._texts(values), trainer)
         return self
 

@@ -10,7 +10,9 @@ from tokenizers import Tokenizer, models, trainers
 def write_fasta(path: pathlib.Path) -> None:
     """The bases that ship with the repository as a file in 100 records, of which parts are masked and unknown."""
     packed = np.fromfile(pathlib.Path(__file__).parents[2] / "data" / "ecoli_536.2bit", np.uint8)
-    bases = np.frombuffer(b"ACGT", np.uint8)[(packed[:, None] >> np.arange(0, 8, 2, dtype=np.uint8) & 3).ravel()].copy()
+    bases = np.frombuffer(b"ACGT", np.uint8)[
+        (packed[:, None] >> np.arange(0, 8, 2, dtype=np.uint8) & 3).ravel()
+    ].copy()
     bases[5_000:5_040] = ord("N")
     text = bases.tobytes().decode()
     text = text[:60_000] + text[60_000:70_000].lower() + text[70_000:]
@@ -25,7 +27,9 @@ write_fasta(path)
 
 records = [sequence.upper() for _, sequence in pyfastx.Fasta(str(path), build_index=False)]
 tok = Tokenizer(models.BPE())
-tok.train_from_iterator(records, trainers.BpeTrainer(vocab_size=512, initial_alphabet=list("ACGNT"), show_progress=False))
+tok.train_from_iterator(
+    records, trainers.BpeTrainer(vocab_size=512, initial_alphabet=list("ACGNT"), show_progress=False)
+)
 ids = [encoding.ids for encoding in tok.encode_batch(records)]
 
 total = sum(map(len, ids))

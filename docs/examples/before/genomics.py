@@ -30,4 +30,6 @@ fast.save_pretrained("dna-tokenizer")
 tokenizer = AutoTokenizer.from_pretrained("dna-tokenizer")
 batch = tokenizer([*reads, "ACGTNACGT"], padding=True, truncation=True, return_tensors="np")
 print("an unknown base:", tokenizer.convert_ids_to_tokens(tokenizer("ACGTNACGT")["input_ids"]))
-print(f"{len(tokenizer)} ids, a batch of {batch['input_ids'].shape}, checksum {zlib.crc32(batch['input_ids'].astype('<i4')):08x}")
+print(
+    f"{len(tokenizer)} ids, a batch of {batch['input_ids'].shape}, checksum {zlib.crc32(batch['input_ids'].astype('<i4')):08x}"
+)

@@ -14,12 +14,23 @@ trained.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
 trained.decoder = decoders.ByteLevel()
 special = ["<|begin|>", "<|pad|>"]
 alphabet = pre_tokenizers.ByteLevel.alphabet()
-trainer = trainers.BpeTrainer(vocab_size=1002, special_tokens=special, initial_alphabet=alphabet, show_progress=False)
+trainer = trainers.BpeTrainer(
+    vocab_size=1002, special_tokens=special, initial_alphabet=alphabet, show_progress=False
+)
 trained.train_from_iterator(verses, trainer)
-trained.post_processor = processors.TemplateProcessing(single="<|begin|> $A", special_tokens=[("<|begin|>", 0)])
+trained.post_processor = processors.TemplateProcessing(
+    single="<|begin|> $A", special_tokens=[("<|begin|>", 0)]
+)
 tok = PreTrainedTokenizerFast(tokenizer_object=trained, pad_token="<|pad|>", bos_token="<|begin|>")
 
-inputs = tok(verses[:32], padding=True, truncation=True, max_length=64, return_tensors="pt", return_token_type_ids=False)
+inputs = tok(
+    verses[:32],
+    padding=True,
+    truncation=True,
+    max_length=64,
+    return_tensors="pt",
+    return_token_type_ids=False,
+)
 torch.manual_seed(0)
 model = GPT2LMHeadModel(GPT2Config(vocab_size=len(tok), n_positions=64, n_embd=32, n_layer=1, n_head=2))
 logits = model(**inputs).logits

@@ -26,7 +26,9 @@ class Tokenizer:
         trainer.train_from_iterator(texts, vocab_size - len(SPECIAL_TOKENS), pattern=SPLIT_PATTERN)
         ranks = {bytes(token): rank for token, rank in trainer.get_mergeable_ranks()}
         special = {name: len(ranks) + i for i, name in enumerate(SPECIAL_TOKENS)}
-        enc = tiktoken.Encoding("rustbpe", pat_str=trainer.get_pattern(), mergeable_ranks=ranks, special_tokens=special)
+        enc = tiktoken.Encoding(
+            "rustbpe", pat_str=trainer.get_pattern(), mergeable_ranks=ranks, special_tokens=special
+        )
         return cls(enc)
 
     @classmethod
@@ -53,7 +55,9 @@ class Tokenizer:
     def id_to_token(self, token: int) -> str:
         return self.decode([token])
 
-    def encode(self, text: str | list[str], prepend: str | int | None = None, append: str | int | None = None) -> list:
+    def encode(
+        self, text: str | list[str], prepend: str | int | None = None, append: str | int | None = None
+    ) -> list:
         prepend_id = append_id = None
         if prepend is not None:
             prepend_id = prepend if isinstance(prepend, int) else self.encode_special(prepend)
@@ -91,4 +95,12 @@ if __name__ == "__main__":
     one = tokenizer.encode(lines[7], prepend=tokenizer.get_bos_token_id(), append="<|user_end|>")
     print(tokenizer.decode(one))
     print(one)
-    print(len(rows), "rows,", sum(map(len, rows)), "ids of", tokenizer.get_vocab_size(), "check", zlib.crc32(str(rows).encode()))
+    print(
+        len(rows),
+        "rows,",
+        sum(map(len, rows)),
+        "ids of",
+        tokenizer.get_vocab_size(),
+        "check",
+        zlib.crc32(str(rows).encode()),
+    )

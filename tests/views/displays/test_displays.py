@@ -20,7 +20,9 @@ from ubpe_numba.views.colours import DARK, LIGHT, hue_of, hues_of
 
 TOK = BPE.from_merges([[0, 1], [3, 2], [4, 1], [0, 0], [1, 0]], alphabet=[0, 2, 8])
 DOC = np.array([0, 2, 8, 2, 0, 2, 8, 2, 8, 0, 0, 2, 8])
-TEXTS = [(BPE.from_merges([[0, 1]], alphabet=alphabet), doc) for alphabet, doc in (("ab", "ab"), (b"ab", b"ab"))]
+TEXTS = [
+    (BPE.from_merges([[0, 1]], alphabet=alphabet), doc) for alphabet, doc in (("ab", "ab"), (b"ab", b"ab"))
+]
 CURVES = {"a": ([10, 20], [1, 2]), "b": ([10, 20], [1, 3])}
 
 IN_DOC = set(hues_of(TOK.encode(DOC), 3).tolist())
@@ -28,20 +30,34 @@ IN_DOC = set(hues_of(TOK.encode(DOC), 3).tolist())
 #: Every display by its name: how it is drawn, with options, and the hues that it shows.
 DISPLAYS: dict[str, tuple[Callable[..., Any], set[int]]] = {
     "tokens": (lambda **how: TokensDisplay.from_document(TOK, DOC, **how), IN_DOC),
-    "skyline": (lambda **how: SkylineDisplay.from_document(TOK, DOC, **how), {hue_of(part, 3) for part in (3, 4, 5)}),
-    "motifs": (lambda **how: MotifsDisplay.from_batch(TOK, [DOC], tokens=[5, 4], side=1, **how), {hue_of(5, 3), hue_of(4, 3)}),
-    "tree": (lambda **how: plot.TreeDisplay.from_token(TOK, 5, **how), {hue_of(part, 3) for part in (5, 4, 3, 0)}),
+    "skyline": (
+        lambda **how: SkylineDisplay.from_document(TOK, DOC, **how),
+        {hue_of(part, 3) for part in (3, 4, 5)},
+    ),
+    "motifs": (
+        lambda **how: MotifsDisplay.from_batch(TOK, [DOC], tokens=[5, 4], side=1, **how),
+        {hue_of(5, 3), hue_of(4, 3)},
+    ),
+    "tree": (
+        lambda **how: plot.TreeDisplay.from_token(TOK, 5, **how),
+        {hue_of(part, 3) for part in (5, 4, 3, 0)},
+    ),
     "curves": (lambda **how: CompressionDisplay(CURVES).plot(**how), {0, 1}),
 }
 
 
 @each("theme, name", [*((LIGHT, name) for name in DISPLAYS), (DARK, "tokens"), (DARK, "curves")])
-def test_it_is_seen_and_drawn_on_given_axes(theme: Any, name: str, open_figures: Any, colours_drawn: Any) -> None:
+def test_it_is_seen_and_drawn_on_given_axes(
+    theme: Any, name: str, open_figures: Any, colours_drawn: Any
+) -> None:
     draw, hues = DISPLAYS[name]
     before = open_figures()
     display = draw(theme=theme.name)
     seen, other = colours_drawn(display.figure_), DARK if theme is LIGHT else LIGHT
-    assert {theme.paper, *(theme.grey if hue < 0 else theme.hues[hue] for hue in hues)} <= seen and other.paper not in seen
+    assert {
+        theme.paper,
+        *(theme.grey if hue < 0 else theme.hues[hue] for hue in hues),
+    } <= seen and other.paper not in seen
     assert open_figures() == before + 1
     given = Figure().subplots(1, 2)
     drawn = draw(ax=given if name == "motifs" else given[0])
@@ -64,13 +80,21 @@ def test_pictures_are_what_they_were() -> None:
     more: dict[str, Callable[..., Any]] = {
         "skyline of text": lambda **how: SkylineDisplay.from_document(text, of_text, theme="dark", **how),
         "motifs of text": lambda **how: MotifsDisplay.from_batch(text, [of_text], tokens=[6, 4], **how),
-        "motifs in seconds": lambda **how: MotifsDisplay.from_batch(TOK, [DOC], tokens=[5, 2], rate=8, colours={5: "red"}, **how),
+        "motifs in seconds": lambda **how: MotifsDisplay.from_batch(
+            TOK, [DOC], tokens=[5, 2], rate=8, colours={5: "red"}, **how
+        ),
         "tree of text": lambda **how: plot.TreeDisplay.from_token(text, 6, depth=None, **how),
         "one token": lambda **how: TokensDisplay.from_document(TOK, DOC, token=5, rate=2, **how),
-        "two tokens": lambda **how: TokensDisplay.from_document(TOK, DOC, token={5: "#ff0000", 2: "#00ff00"}, **how),
-        "long signal": lambda **how: SkylineDisplay.from_document(TOK, np.tile(DOC, 9), rate=2, start=3, **how),
+        "two tokens": lambda **how: TokensDisplay.from_document(
+            TOK, DOC, token={5: "#ff0000", 2: "#00ff00"}, **how
+        ),
+        "long signal": lambda **how: SkylineDisplay.from_document(
+            TOK, np.tile(DOC, 9), rate=2, start=3, **how
+        ),
         "part": lambda **how: SkylineDisplay.from_document(TOK, DOC, start=1, stop=4, **how),
-        "bars": lambda **how: SkylineDisplay.from_document(TOK, DOC, values=lambda s: np.where(s == 8, np.nan, s), bar=4, **how),
+        "bars": lambda **how: SkylineDisplay.from_document(
+            TOK, DOC, values=lambda s: np.where(s == 8, np.nan, s), bar=4, **how
+        ),
     }
     found = {}
     for name, draw in ({name: draw for name, (draw, _) in DISPLAYS.items()} | more).items():
@@ -90,7 +114,11 @@ def test_text_is_no_signal(tok: BPE, doc: Any) -> None:
 @each("name", list(DISPLAYS))
 def test_matplotlib_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib.backends.backend_agg", None)
-    refuses(ImportError, r"drawing needs matplotlib: pip install 'ubpe-numba\[plot\]'", lambda: DISPLAYS[name][0]())
+    refuses(
+        ImportError,
+        r"drawing needs matplotlib: pip install 'ubpe-numba\[plot\]'",
+        lambda: DISPLAYS[name][0](),
+    )
 
 
 @each("draw, error, message", [
@@ -118,7 +146,9 @@ def test_matplotlib_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch, na
     (lambda: CompressionDisplay({"a": ([], [])}), ValueError, "^curves: 'a': expected as many ratios as sizes"),
     (lambda: CompressionDisplay({"a": ([1, 2], [1])}), ValueError, r"^curves: 'a': .*, got \(1,\) and \(2,\)"),
 ])  # fmt: skip
-def test_what_cannot_be_drawn_is_refused(draw: Callable[[], Any], error: type[Exception], message: str) -> None:
+def test_what_cannot_be_drawn_is_refused(
+    draw: Callable[[], Any], error: type[Exception], message: str
+) -> None:
     refuses(error, message, draw)
 
 
@@ -133,24 +163,41 @@ def test_a_tokenizer_of_signals_with_ids_of_its_own_is_refused() -> None:
     file["model"]["vocab"] = {name: 9 - i for name, i in file["model"]["vocab"].items()}
     other = BPE.load(json.dumps(file))
     assert other._model.alphabet.kind == "int"
-    refuses(ValueError, "tok: TokensDisplay needs ids in the order of the vocabulary", TokensDisplay.from_document, other, [0, 1])
+    refuses(
+        ValueError,
+        "tok: TokensDisplay needs ids in the order of the vocabulary",
+        TokensDisplay.from_document,
+        other,
+        [0, 1],
+    )
 
 
 VERSES = ["low lower lowest", "new newer newest", "wide wider widest"]
 
 
 def test_curves_are_those_of_the_tokenizers(axes: Any) -> None:
-    toks = {"text": BPE.for_text(270).fit(VERSES), "characters": BPE(25).fit(VERSES), "bytes": BPE(258).fit([b"abab", b"ab"])}
+    toks = {
+        "text": BPE.for_text(270).fit(VERSES),
+        "characters": BPE(25).fit(VERSES),
+        "bytes": BPE(258).fit([b"abab", b"ab"]),
+    }
     CompressionDisplay.from_tokenizers(toks, ax=axes)
     curves = [line for line in axes.lines if len(line.get_xdata()) > 1]
     for line, tok in zip(curves, toks.values(), strict=True):
         sizes, ratios = tok.history_.compression(tok._model.vocabulary.n_alphabet)
         assert line.get_xdata().tolist() == sizes.tolist() and line.get_ydata() == pytest.approx(ratios)
-    named = [f"{name} {tok.history_.compression(tok._model.vocabulary.n_alphabet)[1][-1]:.2f}" for name, tok in toks.items()]
+    named = [
+        f"{name} {tok.history_.compression(tok._model.vocabulary.n_alphabet)[1][-1]:.2f}"
+        for name, tok in toks.items()
+    ]
     assert [text.get_text() for text in axes.texts] == named
     alone = CompressionDisplay.from_tokenizers(BPE(25).fit(VERSES))
     assert [text.get_text().split()[0] for text in alone.ax_.texts] == ["BPE"]
-    refuses(NotFittedError, "", lambda: CompressionDisplay.from_tokenizers(BPE.from_merges([[0, 1]], alphabet="ab"), ax=axes))
+    refuses(
+        NotFittedError,
+        "",
+        lambda: CompressionDisplay.from_tokenizers(BPE.from_merges([[0, 1]], alphabet="ab"), ax=axes),
+    )
 
 
 def boxes(ax: Any) -> list[tuple[float, ...]]:
@@ -165,13 +212,16 @@ def test_blocks_are_those_of_the_part_and_labels_are_inside_of_theirs() -> None:
     ax, learned = display.ax_, display.blocks[display.blocks["born"] > 256]
     assert boxes(ax) == [(a, low, b, high) for a, b, low, high, _ in learned.tolist()]
     written = [label.get_text() for label in ax.get_xticklabels()]
-    assert "".join(written) == "schöner␣Schnee" and ax.get_xticks()[3] == 4.0  # two bytes, the character in their middle
+    # two bytes, the character in their middle
+    assert "".join(written) == "schöner␣Schnee" and ax.get_xticks()[3] == 4.0
     display.figure_.canvas.draw()
     places = [ax.transData.transform([box[:2], box[2:]]).ravel() for box in boxes(ax)]
     assert ax.texts
     for text in ax.texts:
         room = text.get_window_extent()
-        assert any(a <= room.x0 and room.x1 <= c and b <= room.y0 and room.y1 <= d for a, b, c, d in places), text
+        assert any(
+            a <= room.x0 and room.x1 <= c and b <= room.y0 and room.y1 <= d for a, b, c, d in places
+        ), text
     part = display.plot(start=2, stop=9).ax_
     assert part.get_xlim() == (2, 9) and all(b > 2 and a < 9 for a, _, b, _ in boxes(part))
 
@@ -191,7 +241,9 @@ def test_what_is_written_below(tok: BPE, doc: Any, want: list[str]) -> None:
 @each("letters, n, size, turned", [
     ("ab", 9, 9.0, 0), ("ab", 40, 7.2, 0), ("ab", 93, None, 0), (["pay now", "go"], 4, 9.0, 0), (["pay now", "go"], 8, 7.5, 90),
 ])  # fmt: skip
-def test_what_is_written_below_has_its_size_and_room(letters: Any, n: int, size: float | None, turned: int, axes: Any) -> None:
+def test_what_is_written_below_has_its_size_and_room(
+    letters: Any, n: int, size: float | None, turned: int, axes: Any
+) -> None:
     tok = BPE.from_merges([[0, 1]], alphabet=letters)
     ax = SkylineDisplay.from_document(tok, "ab" * n if letters == "ab" else letters * n, ax=axes).ax_
     ax.figure.canvas.draw()
@@ -200,7 +252,9 @@ def test_what_is_written_below_has_its_size_and_room(letters: Any, n: int, size:
         assert ax.get_xlabel() == "symbols" and len(labels) < n
     else:
         assert [label.get_text() for label in labels] == [*letters] * n and ax.get_xlabel() == ""
-        assert {(round(label.get_fontsize(), 1), label.get_rotation()) for label in labels} == {(size, turned)}
+        assert {(round(label.get_fontsize(), 1), label.get_rotation()) for label in labels} == {
+            (size, turned)
+        }
         assert all(a.get_window_extent().x1 < b.get_window_extent().x0 for a, b in itertools.pairwise(labels))
 
 

@@ -65,6 +65,8 @@ def test_what_is_written_has_its_occurrences_in_lines(
     display = gallery(tok, docs, tokens=[token], side=2)
     (ax,) = display.axes_.flat
     assert display.motifs == [motif] and display.contexts == [sides]
-    assert [text.get_text() for text in ax.texts] == [part for before, after in sides for part in (motif, before, after)]
+    assert [text.get_text() for text in ax.texts] == [
+        part for before, after in sides for part in (motif, before, after)
+    ]
     chosen = gallery(tok, docs * 2, shape=(2, 3)).tokens.tolist()
     assert token in chosen and len(chosen) == len(set(chosen))

@@ -19,7 +19,10 @@ def test_the_line_is_the_signal_cut_at_the_tokens(tok: Tokenizer, axes: Any) -> 
     stops = [*starts[1:].tolist(), DOC.size]
     for line, a, b in zip(axes.collections[0].get_segments(), starts.tolist(), stops, strict=True):
         until = min(b + 1, DOC.size)  # up to the first sample of the next one
-        assert line[:, 0] == pytest.approx(np.arange(a, until) / 10) and line[:, 1].tolist() == DOC[a:until].tolist()
+        assert (
+            line[:, 0] == pytest.approx(np.arange(a, until) / 10)
+            and line[:, 1].tolist() == DOC[a:until].tolist()
+        )
     bare = display.plot(display.figure_.add_subplot()).ax_
     assert bare.get_xlim() == (0, DOC.size) and bare.get_xlabel() == "sample"
     assert TokensDisplay.from_document(tok, np.zeros(0, int), ax=axes).ids.size == 0

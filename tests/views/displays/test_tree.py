@@ -30,17 +30,23 @@ def _shapes(ax: Any) -> list[Any]:
 
 
 @each("token, depth", [(5, 0), (5, 1), (5, 2), (5, None), (0, None)])
-def test_every_part_is_drawn_once_with_its_shape_in_its_hue(tok: Tokenizer, token: int, depth: int | None) -> None:
+def test_every_part_is_drawn_once_with_its_shape_in_its_hue(
+    tok: Tokenizer, token: int, depth: int | None
+) -> None:
     axes = Figure().subplots()
     display = TreeDisplay.from_token(tok, token, depth=depth, ax=axes)
     parts = _parts(tok, token, depth)
     assert [int(text.get_text()) for text in axes.texts] == display.tree.tokens.tolist() == parts
     x, above = np.array([text.get_position()[0] for text in axes.texts]), display.tree.above
     leaves = ~np.isin(np.arange(x.size), above)  # 1 apart, others over the middle of their parts
-    assert [*x[leaves]] == [*range(leaves.sum())] and all(x[i] == x[above == i].mean() for i in np.flatnonzero(~leaves))
+    assert [*x[leaves]] == [*range(leaves.sum())] and all(
+        x[i] == x[above == i].mean() for i in np.flatnonzero(~leaves)
+    )
     shapes = _shapes(axes)
     assert len(shapes) == len(parts) and len(axes.lines) == 2 * len(parts) - 1
-    values = [tok._model.alphabet.to_symbols(tok._model.vocabulary.sequence(part)).astype(float) for part in parts]
+    values = [
+        tok._model.alphabet.to_symbols(tok._model.vocabulary.sequence(part)).astype(float) for part in parts
+    ]
     rise = np.ptp(shapes[0].get_ydata()) / (np.ptp(values[0]) or 1)
     for line, part, expected in zip(shapes, parts, values, strict=True):  # one scale for all
         assert np.diff(line.get_ydata()) == pytest.approx(rise * np.diff(expected))
@@ -57,7 +63,11 @@ def test_parts_of_text_are_strings(tok: Tokenizer, strings: list[str]) -> None:
     axes = Figure().subplots()
     token = len(tok._model.vocabulary) - 1
     display = TreeDisplay.from_token(tok, token, ax=axes)
-    assert display.labels == strings and not _shapes(axes) and [text.get_text() for text in axes.texts][::2] == strings
+    assert (
+        display.labels == strings
+        and not _shapes(axes)
+        and [text.get_text() for text in axes.texts][::2] == strings
+    )
 
 
 def test_a_deep_tree_is_drawn() -> None:

@@ -9,7 +9,15 @@ from tables import each, refuses
 from ubpe_numba import BPE, UBPE, Preprocessing, export
 from ubpe_numba.documents.read import as_documents, read_documents
 from ubpe_numba.views.explorer import counts
-from ubpe_numba.views.explorer.counts import Cut, choose, cut_of, kind_of, kinds_of, segmentations_of, symbols_of
+from ubpe_numba.views.explorer.counts import (
+    Cut,
+    choose,
+    cut_of,
+    kind_of,
+    kinds_of,
+    segmentations_of,
+    symbols_of,
+)
 
 OPTIONS = {"unknown": "raise", "allowed_special": "all", "disallowed_special": "none"}
 TEXT = ["low lower<end> lowest", "", "Newer  newest, 低い\ud800", "wide wider widest <end>"]
@@ -33,12 +41,22 @@ def _places(cut: Cut, lengths: np.ndarray) -> list[list[tuple[int, int, int]]]:
 def _cases() -> dict[str, tuple[Any, Any, dict[str, Any]]]:
     rng = np.random.default_rng(0)
     ints = [rng.integers(0, 3, n) for n in (40, 0, 17, 90)]
-    lower = BPE(60, alphabet="abcdefghijklmnopqrstuvwxyz <>,", preprocessing=Preprocessing(normalizer="Lowercase"))
+    lower = BPE(
+        60, alphabet="abcdefghijklmnopqrstuvwxyz <>,", preprocessing=Preprocessing(normalizer="Lowercase")
+    )
     return {
         "integers": (UBPE(30, objective="shortest").fit(ints, progress=False), ints, {}),
-        "special tokens": (BPE.for_text(280, special_tokens=["<end>"]).fit(["low lower"] * 3, progress=False), TEXT, {}),
+        "special tokens": (
+            BPE.for_text(280, special_tokens=["<end>"]).fit(["low lower"] * 3, progress=False),
+            TEXT,
+            {},
+        ),
         "a normalizer": (lower.fit(["low lower"], progress=False), ["LOW lower", "", "Newer"], {}),
-        "unknown symbols": (BPE(20).fit(["abcabc" * 3], progress=False), ["aΩbcabcΩ", "Ω", "abc"], {"unknown": "skip"}),
+        "unknown symbols": (
+            BPE(20).fit(["abcabc" * 3], progress=False),
+            ["aΩbcabcΩ", "Ω", "abc"],
+            {"unknown": "skip"},
+        ),
     }
 
 
@@ -56,8 +74,14 @@ def test_places_and_counts_are_those_of_the_library(name: str) -> None:
     lengths = np.zeros(size, np.int64)
     lengths[: len(tok._model.vocabulary)] = np.diff(tok._model.vocabulary.offsets)
     assert _places(cut, lengths) == expected
-    assert cut.counts.tolist() == np.bincount(spans.ids, minlength=size).tolist() and cut.n_tokens == spans.ids.size
-    held = [len({d for d, doc in enumerate(expected) if any(token == t for token, _, _ in doc)}) for t in range(size)]
+    assert (
+        cut.counts.tolist() == np.bincount(spans.ids, minlength=size).tolist()
+        and cut.n_tokens == spans.ids.size
+    )
+    held = [
+        len({d for d, doc in enumerate(expected) if any(token == t for token, _, _ in doc)})
+        for t in range(size)
+    ]
     assert cut.document_frequencies.tolist() == held
 
 
@@ -81,7 +105,10 @@ def test_the_beginning_of_a_document_with_special_tokens() -> None:
     doc = "low lower<end>" * 9
     cut = cut_of("own", tok, read_documents([doc], None, "utf-8"), np.array([0]), 20, OPTIONS)
     spans = tok.spans([doc], **OPTIONS)
-    assert cut.ids.tolist() == spans.ids[spans.starts + spans.lengths <= 20].tolist() and cut.n_tokens == spans.ids.size
+    assert (
+        cut.ids.tolist() == spans.ids[spans.starts + spans.lengths <= 20].tolist()
+        and cut.n_tokens == spans.ids.size
+    )
 
 
 @given(st.lists(st.integers(0, 30), max_size=60), st.integers(1, 200))
@@ -138,7 +165,10 @@ INTS = [[1, 2, 3, 1, 2, 3, 1, 2], [3, 1, 2], [2, 2, 1]] * 4
 
 def test_its_own_comes_first_then_all_that_the_vocabulary_allows() -> None:
     tok = UBPE(12, objective="shortest").fit(INTS, progress=False)
-    assert list(segmentations_of(tok)) == ["shortest", "rank", "tfidf"] and segmentations_of(tok)["shortest"] is tok
+    assert (
+        list(segmentations_of(tok)) == ["shortest", "rank", "tfidf"]
+        and segmentations_of(tok)["shortest"] is tok
+    )
     assert list(segmentations_of(BPE(12).fit(INTS, progress=False)))[:2] == ["rank", "shortest"]
     likely = UBPE(12, objective="likelihood").fit(INTS, progress=False)
     assert list(segmentations_of(likely)) == ["likelihood", "rank", "shortest", "tfidf"]
@@ -166,11 +196,14 @@ def test_kinds_of_ids() -> None:
         BPE.for_text(290, special_tokens=["<é>", "<end>"]).fit([text], progress=False),
         BPE(40, preprocessing=Preprocessing(special_tokens=["<é>"])).fit([text], progress=False),
         UBPE(12, objective="shortest").fit(INTS, progress=False),
-        BPE.load(export(plain, "tiktoken"), pretokenizer="gpt2", special_tokens={"<end>": 300}),  # ids of their own
+        # ids of their own
+        BPE.load(export(plain, "tiktoken"), pretokenizer="gpt2", special_tokens={"<end>": 300}),
     ):
         v, model = tok.vocabulary, tok._model.vocabulary
         kinds = kinds_of(v)
         assert len(v) == kinds.size == tok.usage([]).counts.size
         assert set(np.flatnonzero(kinds == counts.SPECIAL).tolist()) == set(v.special.values())
         assert [token is None for token in v] == (kinds == counts.GAP).tolist()
-        assert (kinds == counts.SYMBOL).sum() == model.n_alphabet and (kinds == counts.LEARNED).sum() == model.n_learned
+        assert (kinds == counts.SYMBOL).sum() == model.n_alphabet and (
+            kinds == counts.LEARNED
+        ).sum() == model.n_learned

@@ -51,7 +51,9 @@ def _code(page: str) -> list[str]:
 def test_the_policy_names_the_hashes_of_what_is_there(tok: UBPE) -> None:
     page = _made(tok, title="</script><script>x</script>")
     policy = next(
-        value for tag, name, value in read_page(page).attributes if (tag, name) == ("meta", "content") and "src" in value
+        value
+        for tag, name, value in read_page(page).attributes
+        if (tag, name) == ("meta", "content") and "src" in value
     )
     assert policy.startswith("default-src 'none'; ") and "unsafe" not in policy
     for text in _code(page):
@@ -61,7 +63,11 @@ def test_the_policy_names_the_hashes_of_what_is_there(tok: UBPE) -> None:
 def test_nothing_comes_from_elsewhere(tok: UBPE) -> None:
     made = _made(tok)
     attributes = read_page(made).attributes
-    assert not [(tag, name) for tag, name, _ in attributes if name in ("src", "srcset", "style") or name.startswith("on")]
+    assert not [
+        (tag, name)
+        for tag, name, _ in attributes
+        if name in ("src", "srcset", "style") or name.startswith("on")
+    ]
     assert {value for _, name, value in attributes if name == "href"} == {"#view"}
     for text in _code(made):
         assert not re.findall(r"(?:url\(|@import|import\(|fetch\(|XMLHttpRequest|WebSocket|\.src\s*=)", text)
@@ -80,13 +86,23 @@ def test_a_title_is_only_text(tok: UBPE, title: str) -> None:
 def test_the_data_are_those_of_the_library(tok: UBPE) -> None:
     data = _data(_made(tok, rate=10))
     arrays = {name: unpacked(made) for name, made in data["arrays"].items()}
-    assert (data["documents"], data["symbols"], data["size"], data["rate"]) == (12, 45, len(tok._model.vocabulary), 10)
+    assert (data["documents"], data["symbols"], data["size"], data["rate"]) == (
+        12,
+        45,
+        len(tok._model.vocabulary),
+        10,
+    )
     assert arrays["values"].tolist() == [symbol for doc in DOCS for symbol in doc]
-    assert arrays["doclen"].tolist() == [len(doc) for doc in DOCS] and arrays["docid"].tolist() == list(range(12))
+    assert arrays["doclen"].tolist() == [len(doc) for doc in DOCS] and arrays["docid"].tolist() == list(
+        range(12)
+    )
     n = tok._model.vocabulary.n_alphabet
     pairs = np.stack([arrays["left"], arrays["right"]], axis=1)
     assert (pairs[:n] == -1).all() and np.array_equal(pairs[n:], tok._model.vocabulary.merges)
-    assert arrays["born"].tolist() == [0] * n + list(range(n + 1, len(tok._model.vocabulary) + 1)) and data["alphabet"] == n
+    assert (
+        arrays["born"].tolist() == [0] * n + list(range(n + 1, len(tok._model.vocabulary) + 1))
+        and data["alphabet"] == n
+    )
     assert "born" not in _data(_made(tok, segmentations="shortest"))["arrays"]  # only merge rank nests
     of_0 = _data(_made(BPE.from_merges([[0, 1], [2, 0]], 2), [[0, 1, 0]]))["arrays"]
     assert unpacked(of_0["born"]).tolist() == [0, 0, 3, 4]
@@ -104,10 +120,17 @@ def test_symbols_with_names_are_shown_by_these() -> None:
     docs = [["open", "read", "close"] * 3, ["open", "shut"], []]
     tok = BPE(6, alphabet=["open", "read", "close"]).fit(docs[:1], progress=False)
     data = _data(_made(tok, docs, unknown="skip"))
-    assert (data["kind"], data["unit"], data["labels"]) == ("text", "symbol", ["open ", "read ", "close ", "shut "])
+    assert (data["kind"], data["unit"], data["labels"]) == (
+        "text",
+        "symbol",
+        ["open ", "read ", "close ", "shut "],
+    )
     assert unpacked(data["arrays"]["values"]).tolist() == [0, 1, 2] * 3 + [0, 3]
     assert unpacked(data["arrays"]["ids0"]).tolist() == tok.encode_batch(docs, unknown="skip").values.tolist()
-    for options, says in (({"kind": "notes"}, "kind: .*shown as text"), ({"letters": "abc"}, "letters: symbols with names")):
+    for options, says in (
+        ({"kind": "notes"}, "kind: .*shown as text"),
+        ({"letters": "abc"}, "letters: symbols with names"),
+    ):
         refuses(ValueError, says, _made, tok, docs, unknown="skip", **options)
 
 
@@ -115,9 +138,15 @@ def test_one_document_and_documents_in_all_forms(tok: UBPE) -> None:
     flat = np.array([v for doc in DOCS for v in doc])
     offsets = np.append(0, np.cumsum([len(doc) for doc in DOCS]))
     expected = _data(_made(tok))
-    assert _data(_made(tok, flat, offsets=offsets)) == _data(_made(tok.set_params(n_threads=2), iter(DOCS))) == expected
+    assert (
+        _data(_made(tok, flat, offsets=offsets))
+        == _data(_made(tok.set_params(n_threads=2), iter(DOCS)))
+        == expected
+    )
     assert _data(_made(tok, flat))["documents"] == 1
-    assert _data(_made(tok, Ragged(flat.astype(np.int32), offsets[2:5])))["symbols"] == int(offsets[4] - offsets[2])
+    assert _data(_made(tok, Ragged(flat.astype(np.int32), offsets[2:5])))["symbols"] == int(
+        offsets[4] - offsets[2]
+    )
 
 
 def test_a_file_is_written_whole_or_not_at_all(tok: UBPE, tmp_path: pathlib.Path) -> None:
@@ -163,7 +192,9 @@ _TYPES = {"u1", "i1", "u2", "i2", "u4", "i4", "f4", "f8"}
 
 @given(
     st.sampled_from([np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int64]).flatmap(
-        lambda dtype: arrays(dtype, st.integers(0, 40), elements={} if dtype != np.int64 else st.integers(-(2**53), 2**53))
+        lambda dtype: arrays(
+            dtype, st.integers(0, 40), elements={} if dtype != np.int64 else st.integers(-(2**53), 2**53)
+        )
     )
 )
 def test_integers_come_back(array: np.ndarray) -> None:

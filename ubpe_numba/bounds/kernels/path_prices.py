@@ -1,20 +1,24 @@
 """Prices of tokens: the most that any path of a document can weigh, and the truly best paths of a short one.
 
-The weight of a token grows with its count c in falling steps, so weights do not add up. Pay for every occurrence of t a price b_t
-instead, whatever its count: a path then adds up, and the dearest is found by plain dynamic programming. Whatever the prices, no
-path weighs more than that one costs, plus for every token what the steps exceed the price by,
+The weight of a token grows with its count c in falling steps, so weights do not add up. Pay for every
+occurrence of t a price b_t instead, whatever its count: a path then adds up, and the dearest is found by
+plain dynamic programming. Whatever the prices, no path weighs more than that one costs, plus for every token
+what the steps exceed the price by,
 
-    sum over t of sum over c < occurrences of max(0, F_t(c + 1) - F_t(c) - b_t),   F_t(c) the weight of c occurrences,
+    sum over t of sum over c < occurrences of max(0, F_t(c + 1) - F_t(c) - b_t),   F_t(c) the weight of c
+    occurrences,
 
-since a step is at most its price and that excess. Good prices are what one more occurrence is worth in the best path: the dearest
-paths of several passes are averaged and the prices taken from the averaged counts, which is the method of M. Frank and P. Wolfe
-(1956) for the best mixture of paths. All sums are of whole numbers, exact in float64 below 2**53.
+since a step is at most its price and that excess. Good prices are what one more occurrence is worth in the
+best path: the dearest paths of several passes are averaged and the prices taken from the averaged counts,
+which is the method of M. Frank and P. Wolfe (1956) for the best mixture of paths. All sums are of whole
+numbers, exact in float64 below 2**53.
 
-The truly best paths are found from the end, by all tails that can still be part of one. The weight of a tail, the excess that is
-left for more of its tokens, and the dearest way from the start to it bound the weight of any path that ends with it. Tails whose
-bound is below a weight that is known to be reached are dropped. Of tails that start at one position and hold the same tokens
-equally often only the first few are kept, since whatever is put before them weighs the same; sums of random numbers tell bags
-apart quickly, and where sums are equal the tokens are compared.
+The truly best paths are found from the end, by all tails that can still be part of one. The weight of a tail,
+the excess that is left for more of its tokens, and the dearest way from the start to it bound the weight of
+any path that ends with it. Tails whose bound is below a weight that is known to be reached are dropped. Of
+tails that start at one position and hold the same tokens equally often only the first few are kept, since
+whatever is put before them weighs the same; sums of random numbers tell bags apart quickly, and where sums
+are equal the tokens are compared.
 """
 
 from __future__ import annotations
@@ -30,7 +34,8 @@ from ubpe_numba.runtime.tables.automaton import advance, longest_match
 MATCH = np.dtype([("token", np.int32), ("end", np.int32)])  # a token and the position after it
 TAIL = np.dtype(
     [
-        ("score", np.float64),  # what it costs at the prices, but no token more than its steps; and the excess
+        # what it costs at the prices, but no token more than its steps; and the excess
+        ("score", np.float64),
         ("weight", np.float64),
         ("bag", np.int64),  # the sum of the marks of its tokens
     ]
@@ -59,9 +64,9 @@ class Scratch(NamedTuple):
 def list_matches(document, edges, states, bounds, matches):
     """List the tokens that start at each position; returns how many there are, and writes them if they all fit.
 
-    document int32[n]; edges, states as automaton.py builds them. Results, allocated by the caller: matches MATCH, as many as fit;
-    bounds int64[n + 1]: position s has the matches bounds[s + 1] to bounds[s], the longest first, the symbol alone last.
-    O(symbols + matches).
+    document int32[n]; edges, states as automaton.py builds them. Results, allocated by the caller: matches
+    MATCH, as many as fit; bounds int64[n + 1]: position s has the matches bounds[s + 1] to bounds[s], the
+    longest first, the symbol alone last. O(symbols + matches).
 
     Token 2 = [0, 1] of [0, 1]: matches [(1, 2), (2, 2), (0, 1)], bounds [3, 1, 0].
     """
@@ -88,7 +93,9 @@ def list_matches(document, edges, states, bounds, matches):
 
 @helper
 def excess(scaled_idf, price, occurrences, logs):
-    """By how much the steps of a weight exceed a price, summed over at most `occurrences` of them. O(steps above the price).
+    """By how much the steps of a weight exceed a price, summed over at most `occurrences` of them.
+
+    O(steps above the price).
 
     Steps of 10, 7 and 4 at a price of 6: 4 + 1 = 5.
     """
@@ -103,16 +110,20 @@ def excess(scaled_idf, price, occurrences, logs):
 
 
 @kernel
-def find_prices(bounds, matches, distinct, scaled_idf, logs, passes, mean, occurrences, trial, prices, value, back):
+def find_prices(
+    bounds, matches, distinct, scaled_idf, logs, passes, mean, occurrences, trial, prices, value, back
+):
     """Find prices; returns what any path weighs at most, in fixed point, and the part of it that is excess.
 
-    bounds, matches of list_matches; distinct int32, every token among them once; scaled_idf float64[V]; logs float64; mean
-    float64[V], counts of a good path to begin with, zeros elsewhere; it becomes the averaged counts. Scratch:
-    occurrences int32[V] of zeros, becomes the number of matches of each token; trial float64[V]; back int32[n].
-    Results: prices float64[V] of the distinct tokens, zeros elsewhere as given; value float64[n + 1], the most that a way from
-    the start to a position costs at these prices. The caller allocates all. O(passes * matches).
+    bounds, matches of list_matches; distinct int32, every token among them once; scaled_idf float64[V]; logs
+    float64; mean float64[V], counts of a good path to begin with, zeros elsewhere; it becomes the averaged
+    counts. Scratch: occurrences int32[V] of zeros, becomes the number of matches of each token; trial
+    float64[V]; back int32[n]. Results: prices float64[V] of the distinct tokens, zeros elsewhere as given;
+    value float64[n + 1], the most that a way from the start to a position costs at these prices. The caller
+    allocates all. O(passes * matches).
 
-    Token 2 = [0, 1] of scaled idf 8 in [0, 1], mean[2] = 1: its price is 8, value [0, 0, 8]; a path weighs at most 8, excess 0.
+    Token 2 = [0, 1] of scaled idf 8 in [0, 1], mean[2] = 1: its price is 8, value [0, 0, 8]; a path weighs at
+    most 8, excess 0.
     """
     n = bounds.size - 1
     for q in range(bounds[0]):
@@ -159,8 +170,8 @@ def find_prices(bounds, matches, distinct, scaled_idf, logs, passes, mean, occur
 def weigh_paths(ids, offsets, scaled_idf, logs, counts, weights):
     """Weigh paths, ids int32 and offsets int64[m + 1], in fixed point: weights float64[m].
 
-    scaled_idf float64[V], logs float64. Scratch: counts int32[V] of zeros, left so. The caller allocates all. O(ids).
-    Scaled idf 8 of token 2: the paths [2, 0] and [2, 2] weigh 8 and rint(8 * 1.693...) = 14.
+    scaled_idf float64[V], logs float64. Scratch: counts int32[V] of zeros, left so. The caller allocates all.
+    O(ids). Scaled idf 8 of token 2: the paths [2, 0] and [2, 2] weigh 8 and rint(8 * 1.693...) = 14.
     """
     for i in range(offsets.size - 1):
         total = 0.0
@@ -175,7 +186,9 @@ def weigh_paths(ids, offsets, scaled_idf, logs, counts, weights):
 
 @helper
 def same_bag(a, b, links, balance):
-    """Whether two tails hold the same tokens equally often; balance int32[V] of zeros, left so. O(tokens before they meet).
+    """Whether two tails hold the same tokens equally often; balance int32[V] of zeros, left so.
+
+    O(tokens before they meet).
 
     [2, 0, 1, 3] and [0, 2, 1, 3], which meet at [1, 3]: balance is +1 - 1 for 2 and for 0, so they do.
     """
@@ -200,16 +213,18 @@ def same_bag(a, b, links, balance):
 
 
 @kernel
-def exact_tails(bounds, matches, scaled_idf, logs, prices, value, over, least, marks, copies, effort, scratch):
+def exact_tails(
+    bounds, matches, scaled_idf, logs, prices, value, over, least, marks, copies, effort, scratch
+):
     """All tails that may belong to a path of at least `least`; returns how many, or -1 if there are too many.
 
-    bounds, matches of list_matches; scaled_idf float64[V]; logs float64; prices, value and the excess `over` of find_prices;
-    least, in fixed point; marks int64[V], random; copies, how many tails of one bag are kept; effort, how many steps may be
-    walked; scratch and results, a `Scratch` as a plain tuple, allocated by the caller. Tails of one position are in the order of
-    the lengths of their first tokens. O(effort).
+    bounds, matches of list_matches; scaled_idf float64[V]; logs float64; prices, value and the excess `over`
+    of find_prices; least, in fixed point; marks int64[V], random; copies, how many tails of one bag are kept;
+    effort, how many steps may be walked; scratch and results, a `Scratch` as a plain tuple, allocated by the
+    caller. Tails of one position are in the order of the lengths of their first tokens. O(effort).
 
-    Token 2 = [0, 1] in [0, 1], least 0: the tails 0: [], 1: [1], 2: [0, 1], 3: [2]; first = [[2, 1, 0], [4, 2, 1]]. With
-    `least` the weight of [2], only [] and [2] are kept.
+    Token 2 = [0, 1] in [0, 1], least 0: the tails 0: [], 1: [1], 2: [0, 1], 3: [2]; first = [[2, 1, 0], [4,
+    2, 1]]. With `least` the weight of [2], only [] and [2] are kept.
     """
     tails, links, first, table, balance = scratch
     n = bounds.size - 1
@@ -275,8 +290,8 @@ def exact_tails(bounds, matches, scaled_idf, logs, prices, value, over, least, m
 def read_tails(chosen, links, offsets, ids):
     """Write the tokens of the chosen tails, int64[k], to ids[offsets[i] : offsets[i + 1]]. O(tokens).
 
-    links LINK[m]; offsets int64[k + 1], ids int32[offsets[k]], allocated by the caller. Of the tails above, chosen [3, 2] with
-    the offsets [0, 1, 3]: ids [2, 0, 1].
+    links LINK[m]; offsets int64[k + 1], ids int32[offsets[k]], allocated by the caller. Of the tails above,
+    chosen [3, 2] with the offsets [0, 1, 3]: ids [2, 0, 1].
     """
     for i in range(chosen.size):
         v = chosen[i]

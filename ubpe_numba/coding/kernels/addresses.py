@@ -1,8 +1,8 @@
 """Memory and machine code at addresses, for kernels that take everything by the address of a header.
 
-A header is an array of int64: of a table it has two words, where its items begin and how many there are. So one word has
-all tables of a tokenizer, and code that takes it is compiled once. Memory comes from Python's raw allocator,
-which needs no GIL and which LLVM finds on every platform.
+A header is an array of int64: of a table it has two words, where its items begin and how many there are. So
+one word has all tables of a tokenizer, and code that takes it is compiled once. Memory comes from Python's
+raw allocator, which needs no GIL and which LLVM finds on every platform.
 """
 
 from __future__ import annotations
@@ -74,7 +74,9 @@ def table_at(typingctx, header, i, dtype):
 
     def codegen(context, builder, _, args):
         first = builder.gep(builder.inttoptr(args[0], _WORD.as_pointer()), [args[1]])
-        return _array(context, builder, kind, builder.load(first), builder.load(builder.gep(first, [_WORD(1)])))
+        return _array(
+            context, builder, kind, builder.load(first), builder.load(builder.gep(first, [_WORD(1)]))
+        )
 
     return kind(types.int64, types.int64, dtype), codegen
 
@@ -87,7 +89,9 @@ def call_at(typingctx, function, args):
         kinds, convention = tuple(signature.args[1]), context.call_conv
         pointer = convention.get_function_type(types.int64, kinds).as_pointer()
         given = [builder.extract_value(values[1], i) for i in range(len(kinds))]
-        status, result = convention.call_function(builder, builder.inttoptr(values[0], pointer), types.int64, kinds, given)
+        status, result = convention.call_function(
+            builder, builder.inttoptr(values[0], pointer), types.int64, kinds, given
+        )
         return builder.select(status.is_error, _WORD(NO_MEMORY), result)
 
     return types.int64(types.int64, args), codegen

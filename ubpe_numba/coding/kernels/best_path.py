@@ -1,13 +1,14 @@
 """The best path by tf-idf through the lattice of all segmentations of a document.
 
-A path weighs sum over its distinct tokens of (1 + ln count) * idf, so what a token adds depends on how often the rest of the path
-holds it: weights do not add up along a path. As the article has it, the search keeps the best tail at each position, from the
-end; it is exact for that recursion, which is not always the true best path.
+A path weighs sum over its distinct tokens of (1 + ln count) * idf, so what a token adds depends on how often
+the rest of the path holds it: weights do not add up along a path. As the article has it, the search keeps the
+best tail at each position, from the end; it is exact for that recursion, which is not always the true best
+path.
 
-What makes it linear: the best tails form a tree (every position points to where its tail goes on), and the tails that are still
-reachable from the left soon share a common suffix. The counts in that suffix lie in one dense array, and a question "how often
-does this tail hold token t" walks only the few nodes before it, and only to the first that is t: a node knows how often its
-token occurs from there on.
+What makes it linear: the best tails form a tree (every position points to where its tail goes on), and the
+tails that are still reachable from the left soon share a common suffix. The counts in that suffix lie in one
+dense array, and a question "how often does this tail hold token t" walks only the few nodes before it, and
+only to the first that is t: a node knows how often its token occurs from there on.
 
 The tree of the document [0, 1, 0, 1, 1] with the tokens 2 = [0, 1] of idf 1 and 3 = [0, 1, 0] of idf 0.5:
 
@@ -17,12 +18,12 @@ The tree of the document [0, 1, 0, 1, 1] with the tokens 2 = [0, 1] of idf 1 and
     own        2    0    1    0    0                    1 --1--> 2        ^
     children   0    0    2    0    2    1               3 --------1-------+
 
-The best tail of 0 is [2, 2, 1]; its `own` is 2, since it holds token 2 twice. At s = 0 the longest suffix of a token that starts
-there has 3 symbols, so nothing to the left will ask for a position beyond 3. All tails that are left go through 4: the common
-suffix starts at `root` = 4 and holds token 1 once.
+The best tail of 0 is [2, 2, 1]; its `own` is 2, since it holds token 2 twice. At s = 0 the longest suffix of
+a token that starts there has 3 symbols, so nothing to the left will ask for a position beyond 3. All tails
+that are left go through 4: the common suffix starts at `root` = 4 and holds token 1 once.
 
-Weights are in fixed point, rint(idf * 2**24 * (1 + ln count)) held in float64, so that equal multisets weigh equally.
-Source: UBPE tokenizers, part 2.
+Weights are in fixed point, rint(idf * 2**24 * (1 + ln count)) held in float64, so that equal multisets weigh
+equally. Source: UBPE tokenizers, part 2.
 """
 
 from __future__ import annotations
@@ -34,7 +35,8 @@ import numpy as np
 from ubpe_numba.runtime.compiler import helper, kernel
 from ubpe_numba.runtime.tables.automaton import list_of, next_state
 
-#: The best tail of a position: what it weighs, in fixed point, its tokens, and which it holds: bit t & 31 for a learned token t.
+#: The best tail of a position: what it weighs, in fixed point, its tokens, and which it holds: bit t & 31 for
+#: a learned token t.
 TAIL = np.dtype([("weight", np.float64), ("n_tokens", np.int32), ("seen", np.int32)])
 NODE = np.dtype(
     [
@@ -48,12 +50,14 @@ NODE = np.dtype(
 #: The answer of the last long walk for a token.
 ASKED = np.dtype(
     [
-        ("at", np.int64),  # the node that asked: its position in all documents + 1; 0 before the first such walk
+        # the node that asked: its position in all documents + 1; 0 before the first such walk
+        ("at", np.int64),
         ("count", np.int64),  # occurrences of the token in its tail
     ]
 )
 
-LONG_WALK = 32  # steps after which the answer is worth remembering; of documents that are not longer no counts are written
+# steps after which the answer is worth remembering; of documents that are not longer no counts are written
+LONG_WALK = 32
 _CUT = np.int32(1 << 30)  # child count of a node that left the tree
 
 
@@ -80,23 +84,26 @@ def gain_of(scaled_idf, count, logs):
 def best_paths(symbols, offsets, tables, tails, tree, counts, out, out_offsets, weights):
     """The best path of every document; returns the number of ids written.
 
-    symbols int32 (alphabet ids), offsets int64[d + 1]; tables, a plain tuple: the `MatchTables` of coding/path_encoder.py, then
-    float64 scaled_idf[V], idf * 2**24, 0 for symbols, and logs, 1 + ln c at c, for the first few thousand c; out int32, room for
-    all symbols; out_offsets int64[d + 1]; weights float64[d], fixed point. At a position the heavier tail wins, then fewer
-    tokens, then the shorter first token. The caller allocates all. States and lists are read ahead, and no branch depends on
-    which tail is better, as in viterbi.py.
+    symbols int32 (alphabet ids), offsets int64[d + 1]; tables, a plain tuple: the `MatchTables` of
+    coding/path_encoder.py, then float64 scaled_idf[V], idf * 2**24, 0 for symbols, and logs, 1 + ln c at c,
+    for the first few thousand c; out int32, room for all symbols; out_offsets int64[d + 1]; weights
+    float64[d], fixed point. At a position the heavier tail wins, then fewer tokens, then the shorter first
+    token. The caller allocates all. States and lists are read ahead, and no branch depends on which tail is
+    better, as in viterbi.py.
 
-    Scratch: tails, a TAIL each for the positions within reach, a power of two, two more than the longest token at least, given as
-    two float64 each, which are typed faster; tree NODE[longest document + 1]; counts int64[3 * V] of zeros, which holds an ASKED
-    for each token, and after these, as int32, the counts of the common suffix. These are apart since every match looks at one
-    of them: in one record with the rest, long documents took a twentieth longer. O(symbols + matches) and the short walks.
+    Scratch: tails, a TAIL each for the positions within reach, a power of two, two more than the longest
+    token at least, given as two float64 each, which are typed faster; tree NODE[longest document + 1]; counts
+    int64[3 * V] of zeros, which holds an ASKED for each token, and after these, as int32, the counts of the
+    common suffix. These are apart since every match looks at one of them: in one record with the rest, long
+    documents took a twentieth longer. O(symbols + matches) and the short walks.
 
-    Tokens 2 = [0, 1] and 3 = [0, 1, 0] of idf 1 and 0.5: [0, 1, 0, 1, 1] -> [2, 2, 1] of weight 1.693... * 2**24; the path
-    [3, 1, 1] weighs 0.5 * 2**24.
+    Tokens 2 = [0, 1] and 3 = [0, 1, 0] of idf 1 and 0.5: [0, 1, 0, 1, 1] -> [2, 2, 1] of weight 1.693... *
+    2**24; the path [3, 1, 1] weighs 0.5 * 2**24.
     """
     edges, states, listed, owners, rows, matches, scaled_idf, logs = tables
     size = scaled_idf.size
-    common = counts[2 * size :].view(np.int32)  # occurrences of a token in the suffix that all live tails share
+    # occurrences of a token in the suffix that all live tails share
+    common = counts[2 * size :].view(np.int32)
     tails, asked = tails.view(TAIL), counts[: 2 * size].view(ASKED)
     ring = np.int64(tails.size - 1)
     w = np.int64(0)
@@ -160,7 +167,9 @@ def best_paths(symbols, offsets, tables, tails, tree, counts, out, out_offsets, 
                             asked[t].count = count
                         if count > common[t]:
                             x = tail + gain_of(scaled_idf[t], count, logs)
-                better = (x > best) | ((x == best) & ((tail_n < best_n) | ((tail_n == best_n) & (e < best_end))))
+                better = (x > best) | (
+                    (x == best) & ((tail_n < best_n) | ((tail_n == best_n) & (e < best_end)))
+                )
                 best = max(best, x)
                 best_n = tail_n if better else best_n
                 best_end = e if better else best_end
@@ -206,11 +215,12 @@ def best_paths(symbols, offsets, tables, tails, tree, counts, out, out_offsets, 
 def path_weights(ids, offsets, worth, logs, counts, weights):
     """Weigh paths, ids int32 and offsets int64[m + 1], without rounding to fixed point: weights float64[m].
 
-    worth float64[V], of tokens; logs float64, 1 + ln c at c, by which a token counts that occurs c times; empty if it counts c
-    times. Scratch: counts int32[V] of zeros, left so. The caller allocates all. O(ids).
+    worth float64[V], of tokens; logs float64, 1 + ln c at c, by which a token counts that occurs c times;
+    empty if it counts c times. Scratch: counts int32[V] of zeros, left so. The caller allocates all. O(ids).
     Worth 0.5 of token 2: the paths [2, 0] and [2, 2] weigh 0.5 and 0.5 * 1.693..., or with empty logs 1.0.
 
-    Rounded-off parts are kept and added at the end (D. Knuth's two-sum): paths of the same tokens in any order weigh the same.
+    Rounded-off parts are kept and added at the end (D. Knuth's two-sum): paths of the same tokens in any
+    order weigh the same.
     """
     for i in range(offsets.size - 1):
         total = lost = 0.0

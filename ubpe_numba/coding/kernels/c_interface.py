@@ -1,7 +1,7 @@
 """Functions of Python's C interface, for kernels that are given objects by their addresses (runtime/machine/objects.py).
 
-Kernels know the words of objects that Python and NumPy promise to extensions (TYPE, and the others of arrays); functions tell the
-rest. The caller has the GIL.
+Kernels know the words of objects that Python and NumPy promise to extensions (TYPE, and the others of
+arrays); functions tell the rest. The caller has the GIL.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from numba.core import cgutils
 
 from ubpe_numba.runtime.machine.intrinsics import _call, _instruction
 
-#: Words of an object, and of an array: its items, how many dimensions (32 bits), addresses of its shape and strides, its dtype.
+#: Words of an object, and of an array: its items, how many dimensions (32 bits), addresses of its shape and
+#: strides, its dtype.
 TYPE, DATA, N_DIMENSIONS, SHAPE, STRIDES, DTYPE = 1, 2, 3, 4, 5, 7
 BYTE_ORDER, NUMBER = 26, 28  # bytes of a dtype: a character, and 32 bits
 _POINTER, _INT, _WORD = ir.IntType(8).as_pointer(), ir.IntType(32), types.int64
@@ -34,7 +35,11 @@ tuple_size, tuple_item = _api("PyTuple_Size", _WORD, 1), _api("PyTuple_GetItem",
 bytes_size, bytes_data = _api("PyBytes_Size", _WORD, 1), _api("PyBytes_AsString", _WORD, 1)
 new_bytes, new_str = _api("PyBytes_FromStringAndSize", _WORD, 2), _api("PyUnicode_DecodeUTF8", _WORD, 3)
 integer_of, utf8_of = _api("PyLong_AsLongLong", _WORD, 1), _api("PyUnicode_AsUTF8AndSize", _WORD, 2)
-failed, forget, keep = _api("PyErr_Occurred", _WORD, 0), _api("PyErr_Clear", types.void, 0), _api("Py_IncRef", types.void, 1)
+failed, forget, keep = (
+    _api("PyErr_Occurred", _WORD, 0),
+    _api("PyErr_Clear", types.void, 0),
+    _api("Py_IncRef", types.void, 1),
+)
 str_size = _api("PyUnicode_GetLength", _WORD, 1)
 leave_gil, take_gil = _api("PyEval_SaveThread", _WORD, 0), _api("PyEval_RestoreThread", types.void, 1)
 
@@ -54,7 +59,11 @@ def new_text(builder, points, n):
 @_instruction(_WORD, _WORD, _WORD, _WORD, _WORD)
 def new_array(builder, function, cls, number, n):
     """A new 1-D array of n items, not initialised: `function` and `cls` as in `PLACES`, `number` of the dtype."""
-    kind = ir.FunctionType(ir.IntType(64), [ir.IntType(64), _INT, _POINTER, _INT, _POINTER, _POINTER, _INT, _INT, _POINTER])
+    kind = ir.FunctionType(
+        ir.IntType(64), [ir.IntType(64), _INT, _POINTER, _INT, _POINTER, _POINTER, _INT, _INT, _POINTER]
+    )
     shape = builder.bitcast(cgutils.alloca_once_value(builder, n), _POINTER)
     none, make = _POINTER(None), builder.inttoptr(function, kind.as_pointer())
-    return builder.call(make, [cls, _INT(1), shape, builder.trunc(number, _INT), none, none, _INT(0), _INT(0), none])
+    return builder.call(
+        make, [cls, _INT(1), shape, builder.trunc(number, _INT), none, none, _INT(0), _INT(0), none]
+    )

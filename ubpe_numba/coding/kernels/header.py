@@ -1,13 +1,16 @@
 """Encoding and decoding for callers that have nothing but the address of a header: int64 arguments and result, nothing raised.
 
-A header is int64: words of a fixed meaning, named below, and from TABLES on the tables of the encoding kernel, two words each
-(coding/kernels/addresses.py). `encode_at` reads a document, calls the kernel at word ENCODER, and copies ids:
+A header is int64: words of a fixed meaning, named below, and from TABLES on the tables of the encoding
+kernel, two words each (coding/kernels/addresses.py). `encode_at` reads a document, calls the kernel at word
+ENCODER, and copies ids:
 
-    word     0          1         2         3    4     5, 6   7, 8  9, 10  11     12    13      14    15       16, 17  18
-             encode_at  decode_at unknown   low  size  known  keys  order  fixed  each  number  most  encoder  starts  arena
+    word     0          1         2         3    4     5, 6   7, 8  9, 10  11     12    13      14    15
+    16, 17  18
+             encode_at  decode_at unknown   low  size  known  keys  order  fixed  each  number  most  encoder
+             starts  arena
 
-An encoder is a kernel of (header, work, n): n alphabet ids lie in the work memory, and its own ids go there. The work memory of a
-document of n symbols, in words of 8 bytes, of which the first four are 0 at first:
+An encoder is a kernel of (header, work, n): n alphabet ids lie in the work memory, and its own ids go there.
+The work memory of a document of n symbols, in words of 8 bytes, of which the first four are 0 at first:
 
     0, 1        offsets of the document: 0 and n
     2, 3        offsets of its ids, as kernels write them
@@ -15,7 +18,8 @@ document of n symbols, in words of 8 bytes, of which the first four are 0 at fir
     then        ids, int32[n]                                   as many
     then        scratch of the encoder, `fixed` and `each` * (n + 1) bytes
 
-So nothing of a caller is read again once it was written, and callers may share documents, and even a buffer of results.
+So nothing of a caller is read again once it was written, and callers may share documents, and even a buffer
+of results.
 """
 
 from __future__ import annotations
@@ -40,7 +44,15 @@ from ubpe_numba.coding.kernels.merge_by_heap import merge_by_heap
 from ubpe_numba.coding.kernels.merge_by_pass import encode_pairs
 from ubpe_numba.coding.kernels.viterbi import forward_paths, packed_paths
 from ubpe_numba.runtime.compiler import helper, kernel, kernel_with_scratch
-from ubpe_numba.runtime.machine.intrinsics import address, atomic_store, atomic_swap, load8, load16, load32, load64
+from ubpe_numba.runtime.machine.intrinsics import (
+    address,
+    atomic_store,
+    atomic_swap,
+    load8,
+    load16,
+    load32,
+    load64,
+)
 from ubpe_numba.runtime.tables.automaton import LISTED, MATCH, STATE
 from ubpe_numba.runtime.tables.trie import EDGE
 
@@ -77,8 +89,8 @@ def symbol_at(doc, size, is_unsigned):
 def _known(x, low, size, known, keys, order):
     """The alphabet id of a symbol, -1 if it has none. O(1), or O(log keys).
 
-    The symbols `low`, ..., `low + size - 1` are their own ids but for `low`; or with known int32, entry x - low; or with keys
-    int64, ascending, that of order int32 at the same place.
+    The symbols `low`, ..., `low + size - 1` are their own ids but for `low`; or with known int32, entry x -
+    low; or with keys int64, ascending, that of order int32 at the same place.
     """
     at = np.uint64(x) - np.uint64(low)  # what is below becomes large
     if known.size:
@@ -145,8 +157,9 @@ def ids_at(work, m):
 def encode_at(header, doc, stride, n, kind, out, room):
     """Write the ids of n symbols at an address, `stride` bytes apart, to int32 at `out`; returns how many.
 
-    kind: bytes of a symbol, and 16 if it is unsigned. -1 - i: the symbol at i is not known; NO_ROOM: there are more than `room`
-    ids, and nothing is written; NO_MEMORY. With 0 for `out` the ids are only counted. All int64. O(n) and the encoder.
+    kind: bytes of a symbol, and 16 if it is unsigned. -1 - i: the symbol at i is not known; NO_ROOM: there
+    are more than `room` ids, and nothing is written; NO_MEMORY. With 0 for `out` the ids are only counted.
+    All int64. O(n) and the encoder.
     """
     work = begin(header, n)
     if work == 0:
@@ -184,7 +197,11 @@ def _merges(header):
 def _matches(header):
     """The tables of the automaton that lists tokens, as coding/path_encoder.py has them."""
     a = np.int64(TABLES)
-    edges, states, listed = table_at(header, a, EDGE), table_at(header, a + 2, STATE), table_at(header, a + 4, LISTED)
+    edges, states, listed = (
+        table_at(header, a, EDGE),
+        table_at(header, a + 2, STATE),
+        table_at(header, a + 4, LISTED),
+    )
     owners, rows = table_at(header, a + 6, np.int32), table_at(header, a + 8, np.int32)
     return edges, states, listed, owners, rows, table_at(header, a + 10, MATCH)
 
@@ -194,9 +211,14 @@ def by_rank(header, work, n):
     """An encoder: by merge rank, of tables in order of creation. `number`: symbols of the alphabet."""
     document, result, s = _places(work, n)
     a = np.int64(TABLES)
-    trie, prefixes, lengths = table_at(header, a + 6, EDGE), table_at(header, a + 8, np.int32), table_at(header, a + 10, np.int64)
+    trie, prefixes, lengths = (
+        table_at(header, a + 6, EDGE),
+        table_at(header, a + 8, np.int32),
+        table_at(header, a + 10, np.int64),
+    )
     run = array_at(s, RUN_HEAD + SHORT + n + 1, np.int64)
-    if n <= SHORT and lengths.size <= NO_PAIR:  # in place: to hand over so many arrays takes longer than some merges
+    # in place: to hand over so many arrays takes longer than some merges
+    if n <= SHORT and lengths.size <= NO_PAIR:
         return merge_one_by_one(table_at(header, a, np.int64), document[0], run, result[0], np.int64(0))
     dead = array_at(s + 8 * (RUN_HEAD + SHORT + n + 1), (n >> 3) + 1, np.uint8)
     return encode_rank(*document, (*_merges(header), trie, prefixes, lengths), dead, run, *result)
@@ -204,16 +226,24 @@ def by_rank(header, work, n):
 
 @kernel
 def by_heap(header, work, n):
-    """An encoder: by merge rank, of ranks in any order, anew after every merge. `number`: symbols of the alphabet."""
+    """An encoder: by merge rank, of ranks in any order, anew after every merge.
+
+    `number`: symbols of the alphabet.
+    """
     document, result, s = _places(work, n)
     heap = array_at(s, 3 * n, np.int64)
     links = array_at(s + 24 * n, 5 * n, np.int32).reshape((5, n))
-    return merge_by_heap(*document, np.int64(0), _merges(header), True, 0.0, np.uint64(0), links, heap, *result)
+    return merge_by_heap(
+        *document, np.int64(0), _merges(header), True, 0.0, np.uint64(0), links, heap, *result
+    )
 
 
 @kernel_with_scratch
 def by_pass(header, work, n):
-    """An encoder: by merge rank in any order, a pass a rank, or by batch. `number`: symbols of the alphabet; `most`: by batch."""
+    """An encoder: by merge rank in any order, a pass a rank, or by batch.
+
+    `number`: symbols of the alphabet; `most`: by batch.
+    """
     document, result, _ = _places(work, n)
     conflicts = table_at(header, np.int64(TABLES + 6), np.int32)
     return encode_pairs(*document, _merges(header), conflicts, word_at(header, MOST) != 0, *result)
@@ -223,10 +253,11 @@ def by_pass(header, work, n):
 def by_tfidf(header, work, n):
     """An encoder: by the best path of tf-idf. `number`: tails within reach.
 
-    To clear the counts of all tokens takes longer than a short document. So they lie on desks, which are left as they were: of
-    8 words and the counts each, the last table. The first word is 1 while a call has the desk, the next one the symbols that were
-    read there, since positions must not come again. A call that finds all desks taken, or a child that was forked then, clears
-    counts of its own. Documents that write no counts are all at the first desk.
+    To clear the counts of all tokens takes longer than a short document. So they lie on desks, which are left
+    as they were: of 8 words and the counts each, the last table. The first word is 1 while a call has the
+    desk, the next one the symbols that were read there, since positions must not come again. A call that
+    finds all desks taken, or a child that was forked then, clears counts of its own. Documents that write no
+    counts are all at the first desk.
     """
     document, result, s = _places(work, n)
     a = np.int64(TABLES)
@@ -262,7 +293,10 @@ def by_tfidf(header, work, n):
 
 @kernel
 def by_sums(header, work, n):
-    """An encoder: by the cheapest path. `number`: tails within reach; `most`: symbols that packed costs are exact for."""
+    """An encoder: by the cheapest path.
+
+    `number`: tails within reach; `most`: symbols that packed costs are exact for.
+    """
     document, result, s = _places(work, n)
     ring = word_at(header, NUMBER)
     matches = _matches(header)
@@ -273,27 +307,38 @@ def by_sums(header, work, n):
     edges, states, _, _, _, _ = matches
     costs, sums = table_at(header, a + 2, np.float64), array_at(s, ring, COST).reshape((ring, 1))
     array_at(s + 16 * ring, ring, np.int64)[:] = 0
-    kept, heads = array_at(s + 16 * ring, ring, np.int64), array_at(s + 24 * ring, 2 * ring, np.int64).reshape((2, ring))
-    parent, token = array_at(s + 40 * ring, n + 1, np.int32), array_at(s + 40 * ring + 4 * (n + 1), n + 1, np.int32)
+    kept, heads = (
+        array_at(s + 16 * ring, ring, np.int64),
+        array_at(s + 24 * ring, 2 * ring, np.int64).reshape((2, ring)),
+    )
+    parent, token = (
+        array_at(s + 40 * ring, n + 1, np.int32),
+        array_at(s + 40 * ring + 4 * (n + 1), n + 1, np.int32),
+    )
     return cheapest_paths(*document, edges, states, costs, sums, kept, heads, parent, token, *result)
 
 
 @kernel
 def by_forward(header, work, n):
-    """An encoder: by the most probable path, from the beginning. `number`: heads within reach; `most`: sums of float32."""
+    """An encoder: by the most probable path, from the beginning.
+
+    `number`: heads within reach; `most`: sums of float32.
+    """
     document, result, s = _places(work, n)
     ring = word_at(header, NUMBER)
     scores, sums = table_at(header, np.int64(TABLES + 12), np.float64), array_at(s, 2 * ring, np.float64)
     tree = array_at(s + 16 * ring, n, np.int32)
-    return forward_paths(*document, *_matches(header), scores, word_at(header, MOST) != 0, sums, tree, *result)
+    return forward_paths(
+        *document, *_matches(header), scores, word_at(header, MOST) != 0, sums, tree, *result
+    )
 
 
 @kernel
 def decode_at(header, ids, stride, n, out, room):
     """Write the symbols of n ids at an address, int32 `stride` bytes apart, to `out`; returns how many bytes.
 
-    -1 - i: no token has the id at i; NO_ROOM: there are more than `room` bytes. With 0 for `out` they are only counted. Of the
-    header: `starts`, in bytes, and `arena`. All int64. O(ids + bytes).
+    -1 - i: no token has the id at i; NO_ROOM: there are more than `room` bytes. With 0 for `out` they are
+    only counted. Of the header: `starts`, in bytes, and `arena`. All int64. O(ids + bytes).
     """
     starts = table_at(header, STARTS, np.int64)
     arena = word_at(header, ARENA)

@@ -1,10 +1,11 @@
 """The k cheapest paths where costs of tokens add up: at every position the k cheapest tails, from the end.
 
-Exact: every path of the k cheapest goes on with one of the k cheapest tails, since a dearer tail can be exchanged for each of
-those. The lists of the positions that tokens lead to are sorted, so the list of a position is a merge of them.
+Exact: every path of the k cheapest goes on with one of the k cheapest tails, since a dearer tail can be
+exchanged for each of those. The lists of the positions that tokens lead to are sorted, so the list of a
+position is a merge of them.
 
-Tail i of position p is node p * k + i; its first token and the tail after that are token[node] and parent[node]. For k = 2,
-costs (1, 0) and the document [0, 1, 0] with the token 2 = [0, 1]:
+Tail i of position p is node p * k + i; its first token and the tail after that are token[node] and
+parent[node]. For k = 2, costs (1, 0) and the document [0, 1, 0] with the token 2 = [0, 1]:
 
     node     0    1    2    3    4    5    6
     p, i     0,0  0,1  1,0  -    2,0  -    3,0 the end
@@ -25,7 +26,10 @@ COST = np.dtype([("first", np.float64), ("second", np.float64)])  #: what a toke
 
 @section
 def _best_tails(document, edges, states, costs, k, sums, kept, heads, parent, token):
-    """Fill the tree of the k cheapest tails of every position; returns how many paths there are. As for `k_cheapest_paths`."""
+    """Fill the tree of the k cheapest tails of every position; returns how many paths there are.
+
+    As for `k_cheapest_paths`.
+    """
     n = document.size
     ring = np.int64(kept.size - 1)
     matched = heads[0]  # of each token that starts here: its state, -1 for the symbol,
@@ -91,13 +95,14 @@ def _best_tails(document, edges, states, costs, k, sums, kept, heads, parent, to
 def k_cheapest_paths(document, edges, states, costs, k, sums, kept, heads, n_tokens, parent, token):
     """The k cheapest paths of one document, in order; returns how many there are.
 
-    document int32[n] of alphabet ids; edges, states as automaton.py builds them; costs float64[2 * V], a COST each, sums of which
-    are exact. Ties: the longest first token, then the better tail after it. The caller allocates all; the example is drawn above.
-    Results: n_tokens int64[k], and the tree parent, token int32[(n + 1) * k], where path i starts at node i and node n * k ends
-    it. `sums[0]` holds the costs of the paths.
+    document int32[n] of alphabet ids; edges, states as automaton.py builds them; costs float64[2 * V], a COST
+    each, sums of which are exact. Ties: the longest first token, then the better tail after it. The caller
+    allocates all; the example is drawn above. Results: n_tokens int64[k], and the tree parent, token int32[(n
+    + 1) * k], where path i starts at node i and node n * k ends it. `sums[0]` holds the costs of the paths.
 
-    Scratch: sums COST[ring, k] and kept int64[ring] for the positions within reach, ring a power of two, two more than the
-    longest token at least; heads int64[2, longest token + 1]. O(n * matches * k), 8 * k B a symbol.
+    Scratch: sums COST[ring, k] and kept int64[ring] for the positions within reach, ring a power of two, two
+    more than the longest token at least; heads int64[2, longest token + 1]. O(n * matches * k), 8 * k B a
+    symbol.
     """
     found = _best_tails(document, edges, states, costs.view(COST), k, sums, kept, heads, parent, token)
     for i in range(found):
@@ -110,12 +115,14 @@ def k_cheapest_paths(document, edges, states, costs, k, sums, kept, heads, n_tok
 
 
 @kernel
-def cheapest_paths(symbols, offsets, edges, states, costs, sums, kept, heads, parent, token, out, out_offsets):
+def cheapest_paths(
+    symbols, offsets, edges, states, costs, sums, kept, heads, parent, token, out, out_offsets
+):
     """The cheapest path of every document; returns the number of ids written. O(symbols + matches).
 
-    symbols int32 (alphabet ids), offsets int64[d + 1]; out int32, room for all symbols; out_offsets int64[d + 1]; the others as
-    for `k_cheapest_paths` with k = 1 and the longest document. Costs (1, 0): tokens 3 = [0, 1], 4 = [1, 0, 1] of the document [0,
-    1, 0, 1] give [3, 3], not [0, 4].
+    symbols int32 (alphabet ids), offsets int64[d + 1]; out int32, room for all symbols; out_offsets int64[d +
+    1]; the others as for `k_cheapest_paths` with k = 1 and the longest document. Costs (1, 0): tokens 3 = [0,
+    1], 4 = [1, 0, 1] of the document [0, 1, 0, 1] give [3, 3], not [0, 4].
     """
     w = np.int64(0)
     out_offsets[0] = 0
@@ -135,8 +142,8 @@ def cheapest_paths(symbols, offsets, edges, states, costs, sums, kept, heads, pa
 def read_tails(parent, token, offsets, paths):
     """Write the tokens of path i, which starts at node i, to `paths[offsets[i] : offsets[i + 1]]`. O(tokens).
 
-    parent, token as above; offsets int64[found + 1], paths int32[offsets[found]], allocated by the caller. Of the tree drawn
-    above, with the offsets [0, 2, 5]: [2, 0, 0, 1, 0].
+    parent, token as above; offsets int64[found + 1], paths int32[offsets[found]], allocated by the caller. Of
+    the tree drawn above, with the offsets [0, 2, 5]: [2, 0, 0, 1, 0].
     """
     for i in range(offsets.size - 1):
         v = np.int64(i)

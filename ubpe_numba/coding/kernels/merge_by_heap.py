@@ -1,22 +1,24 @@
 """Encoding by merge rank with a heap: for ranks that count after every single merge, and for BPE-dropout.
 
-The text is a linked list of tokens, and a heap holds `rank << 32 | position` of the pairs in it; an entry whose pair has changed
-since is skipped. A pass takes all occurrences of the lowest rank, left to right, and the pairs that it makes wait for its end.
-Merges 2 = (0, 1), 3 = (2, 2) and the document [0, 1, 0, 1]:
+The text is a linked list of tokens, and a heap holds `rank << 32 | position` of the pairs in it; an entry
+whose pair has changed since is skipped. A pass takes all occurrences of the lowest rank, left to right, and
+the pairs that it makes wait for its end. Merges 2 = (0, 1), 3 = (2, 2) and the document [0, 1, 0, 1]:
 
     token       0  1  0  1      heap 0 << 32 | 0, 0 << 32 | 2        the pass of rank 0
                 2  .  2  .      heap 1 << 32 | 0                     the pass of rank 1
                 3  .  .  .      `.` is -1, a position whose symbol went to the token before it
 
-Where a token may have a lower rank than its own parts, a pass ends with its first merge, so that the pairs of the new token count
-at once, even if their ranks are lower: with 2 = (3, 0), 3 = (0, 1) the document [0, 1, 0, 1] becomes [3, 0, 1], and then [2, 1].
+Where a token may have a lower rank than its own parts, a pass ends with its first merge, so that the pairs of
+the new token count at once, even if their ranks are lower: with 2 = (3, 0), 3 = (0, 1) the document [0, 1, 0,
+1] becomes [3, 0, 1], and then [2, 1].
 
-With dropout an occurrence of a merge is left out with some probability. Each is drawn once, at the pass of its rank: drawn anew
-at every later pass, as in words of a few letters, nearly all omissions in a long document would be merged by the passes that
-follow. A draw is a function of (seed, document, rank, position of the left token): the same for any order of work.
+With dropout an occurrence of a merge is left out with some probability. Each is drawn once, at the pass of
+its rank: drawn anew at every later pass, as in words of a few letters, nearly all omissions in a long
+document would be merged by the passes that follow. A draw is a function of (seed, document, rank, position of
+the left token): the same for any order of work.
 
-Source: I. Provilkov, D. Emelianenko and E. Voita, "BPE-Dropout", 2020; the mixing function is that of SplitMix64 (G. Steele,
-D. Lea and C. Flood, 2014).
+Source: I. Provilkov, D. Emelianenko and E. Voita, "BPE-Dropout", 2020; the mixing function is that of
+SplitMix64 (G. Steele, D. Lea and C. Flood, 2014).
 """
 
 from __future__ import annotations
@@ -33,7 +35,10 @@ _SECOND = np.uint64(0x94D049BB133111EB)
 
 @helper
 def mix(h, value):
-    """A uint64 that depends on all bits of the uint64 `h` and of the integer `value`: the step of SplitMix64. O(1)."""
+    """A uint64 that depends on all bits of the uint64 `h` and of the integer `value`: the step of SplitMix64.
+
+    O(1).
+    """
     x = (h ^ np.uint64(value)) + _STEP
     x = (x ^ (x >> np.uint64(30))) * _FIRST
     x = (x ^ (x >> np.uint64(27))) * _SECOND
@@ -44,14 +49,18 @@ def mix(h, value):
 def stream_of(seed, document):
     """The uint64 from which the draws in a document come, by its number. O(1).
 
-    The seed is mixed first: mix(1, 0) and mix(0, 1) are equal, so a batch of seed 1 would repeat the draws of seed 0.
+    The seed is mixed first: mix(1, 0) and mix(0, 1) are equal, so a batch of seed 1 would repeat the draws of
+    seed 0.
     """
     return mix(mix(seed, 0), document)
 
 
 @helper
 def push(heap, n, key):
-    """Add a key to a heap of `n`, the smallest first; returns the new size. [2, 5] and 1 -> [1, 5, 2], 3. O(log n)."""
+    """Add a key to a heap of `n`, the smallest first; returns the new size. [2, 5] and 1 -> [1, 5, 2], 3.
+
+    O(log n).
+    """
     i = n
     while i > 0:
         parent = (i - 1) >> 1
@@ -84,15 +93,19 @@ def pop(heap, n):
 
 
 @kernel
-def merge_by_heap(symbols, offsets, document_number, tables, one_by_one, dropout, seed, links, heap, out, out_offsets):
+def merge_by_heap(
+    symbols, offsets, document_number, tables, one_by_one, dropout, seed, links, heap, out, out_offsets
+):
     """Encode every document; returns the number of ids written.
 
     symbols int32 (alphabet ids), offsets int64[d + 1]; document_number, of the first one; tables as of
-    `merge_by_pass.build_tables`; dropout float64 in 0..1, seed uint64; out int32, room for all symbols; out_offsets int64[d
-    + 1]. Ranks in any order: what a pass creates waits for its end, which is its first merge if `one_by_one`, bool.
+    `merge_by_pass.build_tables`; dropout float64 in 0..1, seed uint64; out int32, room for all symbols;
+    out_offsets int64[d + 1]. Ranks in any order: what a pass creates waits for its end, which is its first
+    merge if `one_by_one`, bool.
 
-    Scratch for a longest document of n symbols: links int32[5, n], heap int64[3 * n]. The caller allocates all. O(n log n).
-    Merges as above: [0, 1, 0, 1] -> [3] with dropout 0, [0, 1, 0, 1] with dropout 1, [0, 1, 2] where only the first draw is.
+    Scratch for a longest document of n symbols: links int32[5, n], heap int64[3 * n]. The caller allocates
+    all. O(n log n). Merges as above: [0, 1, 0, 1] -> [3] with dropout 0, [0, 1, 0, 1] with dropout 1, [0, 1,
+    2] where only the first draw is.
     """
     entries, left, right, first_id = tables
     token, following, previous = links[0], links[1], links[2]
@@ -127,7 +140,10 @@ def merge_by_heap(symbols, offsets, document_number, tables, one_by_one, dropout
                 n_heap = pop(heap, n_heap)
                 if token[p] != left[rank] or following[p] == n or token[following[p]] != right[rank]:
                     continue
-                if dropout > 0.0 and np.float64(mix(of_rank, p) >> np.uint64(11)) * (1.0 / (1 << 53)) < dropout:
+                if (
+                    dropout > 0.0
+                    and np.float64(mix(of_rank, p) >> np.uint64(11)) * (1.0 / (1 << 53)) < dropout
+                ):
                     continue
                 q = np.int64(following[p])
                 token[p] = first_id + rank

@@ -1,7 +1,8 @@
 """Encoding by substitution for any order of pairs: the lowest rank present, or several ranks a pass.
 
-For tables whose order is not that of creation, and for the articles' batch rule. The text is a linked list of tokens; every
-pair of it that has a rank is in the linked list of that rank; a two-level bitmap finds the lowest rank present.
+For tables whose order is not that of creation, and for the articles' batch rule. The text is a linked list of
+tokens; every pair of it that has a rank is in the linked list of that rank; a two-level bitmap finds the
+lowest rank present.
 
 With the merges 2 = (0, 1) and 3 = (2, 0), ranks 0 and 1, the document [0, 1, 0, 1, 0] before the first pass:
 
@@ -11,10 +12,12 @@ With the merges 2 = (0, 1) and 3 = (2, 0), ranks 0 and 1, the document [0, 1, 0,
     rank        0   -1    0   -1   -1       of the pair that starts here; -1: it has none
     after       2         -1                the next pair of the same rank; `before` the other way round
 
-    first = [0, -1], last = [2, -1]: rank 0 is at 0 and 2. words[0] = 0b01, a bit a rank; summary[0] = 0b1, a bit a word.
+    first = [0, -1], last = [2, -1]: rank 0 is at 0 and 2. words[0] = 0b01, a bit a rank; summary[0] = 0b1, a
+    bit a word.
 
-The pass turns the tokens at 0 and 2 into 2; positions 1 and 3 hold none any more. When it ends, the pairs that start at 0 and 2
-are looked up anew: (2, 2) has no rank, (2, 0) has rank 1. The next pass makes [2, 3] of it.
+The pass turns the tokens at 0 and 2 into 2; positions 1 and 3 hold none any more. When it ends, the pairs
+that start at 0 and 2 are looked up anew: (2, 2) has no rank, (2, 0) has rank 1. The next pass makes [2, 3] of
+it.
 """
 
 from __future__ import annotations
@@ -26,17 +29,18 @@ from ubpe_numba.runtime.machine.intrinsics import trailing_zeros
 from ubpe_numba.runtime.tables.pairs import enter, pair_of, value_of
 
 _ONE = np.uint64(1)
-_NO_RANK, _PENDING, _GONE = -1, -2, -3  # instead of a rank: there is none, it is not looked up yet, the position holds no token
+# instead of a rank: there is none, it is not looked up yet, the position holds no token
+_NO_RANK, _PENDING, _GONE = -1, -2, -3
 
 
 @kernel
 def build_tables(tables, last, conflicts):
     """Enter the pairs with the ids that they make, and find for each rank the next that shares a token with it. O(m + V).
 
-    tables: pairs int64, empty buckets (tables/pairs.py); left, right int32[m], of which rank i makes the id n_alphabet
-    + i; n_alphabet: the first four of linear_bpe.py. Result: conflicts int32[m], m where no later rank shares
-    a token. Scratch: last int32[V], full of m. The caller allocates all.
-    Merges 3 = (0, 1), 4 = (2, 2), 5 = (1, 2): conflicts = [2, 2, 3].
+    tables: pairs int64, empty buckets (tables/pairs.py); left, right int32[m], of which rank i makes the id
+    n_alphabet + i; n_alphabet: the first four of linear_bpe.py. Result: conflicts int32[m], m where no later
+    rank shares a token. Scratch: last int32[V], full of m. The caller allocates all. Merges 3 = (0, 1), 4 =
+    (2, 2), 5 = (1, 2): conflicts = [2, 2, 3].
     """
     pairs, left, right, n_alphabet = tables
     enter(left, right, n_alphabet, pairs)
@@ -97,13 +101,14 @@ def _leave(p, rank, after, before, first, last, words, summary):
 def encode_pairs(symbols, offsets, tables, conflicts, batch, out, out_offsets):
     """Encode every document; returns the number of ids written.
 
-    symbols int32 (alphabet ids), offsets int64[d + 1]; tables and conflicts int32[m] as of
-    `build_tables`; out int32, room for all symbols, and out_offsets int64[d + 1], allocated by the caller. batch False: in a pass
-    all occurrences of the lowest rank present, left to right. batch True: the lowest rank, then those present below the next rank
-    that shares a token with any taken so far; pairs that a pass creates wait for its end. Source: UBPE tokenizers, part 2.
-    O(symbols) updates of O(1), 28 B a symbol, allocated here.
+    symbols int32 (alphabet ids), offsets int64[d + 1]; tables and conflicts int32[m] as of `build_tables`;
+    out int32, room for all symbols, and out_offsets int64[d + 1], allocated by the caller. batch False: in a
+    pass all occurrences of the lowest rank present, left to right. batch True: the lowest rank, then those
+    present below the next rank that shares a token with any taken so far; pairs that a pass creates wait for
+    its end. Source: UBPE tokenizers, part 2. O(symbols) updates of O(1), 28 B a symbol, allocated here.
 
-    Merges 4 = (0, 1), 5 = (2, 3), 6 = (4, 5): the passes of [0, 1, 2, 3] are [4, 2, 3], [4, 5], [6]; by batch [4, 5], [6].
+    Merges 4 = (0, 1), 5 = (2, 3), 6 = (4, 5): the passes of [0, 1, 2, 3] are [4, 2, 3], [4, 5], [6]; by batch
+    [4, 5], [6].
     """
     entries, left, right, first_id = tables
     m = left.size

@@ -1,24 +1,27 @@
 """Encoding many short words of text by merge rank: pair by pair, all of them side by side.
 
-A merge waits for memory: the ids of the two new pairs come out of a large table. So ROWS words are merged in turns, one merge
-each; what a word looks up in its next turn has been fetched meanwhile. A word is a row of ROW bytes: up to MOST symbols, each at
-a place of its own, and the rank of the pair of each symbol and the next. Ranks are ids, for tables in order of creation: a rank
-is the id that the pair makes, or NO_PAIR. `alive` has a bit for each place that has a symbol, and one for the end::
+A merge waits for memory: the ids of the two new pairs come out of a large table. So ROWS words are merged in
+turns, one merge each; what a word looks up in its next turn has been fetched meanwhile. A word is a row of
+ROW bytes: up to MOST symbols, each at a place of its own, and the rank of the pair of each symbol and the
+next. Ranks are ids, for tables in order of creation: a rank is the id that the pair makes, or NO_PAIR.
+`alive` has a bit for each place that has a symbol, and one for the end::
 
     byte   0       8        12     SYMBOLS              RANKS
            alive   place    dead   symbols, int32       ranks, int32
 
     "abcb", merges 256 = (b, c), 257 = (a, 256):
     places 01234   merged   dead   0    1    2   3      0    1    2   3
-           11111   -1       -1     a    b    c   b      NO   256  NO  NO      the least rank is 256, at 1; place 2 dies
-           11011   1        2      a    256  .   b      257  NO   NO  NO      new ranks at 0 and 1; the least is 257, at 0
-           10011   0        1      257  .    .   b      NO   NO   NO  NO      no pair is left: two ids
+           11111   -1       -1     a    b    c   b      NO   256  NO  NO      the least rank is 256, at 1;
+           place 2 dies 11011   1        2      a    256  .   b      257  NO   NO  NO      new ranks at 0 and
+           1; the least is 257, at 0 10011   0        1      257  .    .   b      NO   NO   NO  NO      no
+           pair is left: two ids
 
 NOBODY, which no pair has, is before the first symbol and after the last.
 
-The cache. Words that are encoded already are in two caches, which a thread keeps from call to call. Short words, up to SHORT
-bytes, are in buckets of 64 bytes, a cache line of the processor, two words each; the hash of a word says which one bucket may
-hold it. The ids are in place, up to SHORT_IDS; a new word goes in front, and the second one is lost::
+The cache. Words that are encoded already are in two caches, which a thread keeps from call to call. Short
+words, up to SHORT bytes, are in buckets of 64 bytes, a cache line of the processor, two words each; the hash
+of a word says which one bucket may hold it. The ids are in place, up to SHORT_IDS; a new word goes in front,
+and the second one is lost::
 
     byte   0       8           15       16    20    24    28        32 ...
            +-------+-----------+--------+-----+-----+-----+---------+----------------------+
@@ -28,8 +31,8 @@ hold it. The ids are in place, up to SHORT_IDS; a new word goes in front, and th
 
     " baba" that encodes to [257, 256]:   " bab" "a" 0 ... 5  |  257  256  .  2
 
-The first 16 bytes are the key of a word, two uint64; an empty place has the length 0. Longer words, up to LONG bytes, have lines
-of 128 bytes, one word each, LONG_IDS ids; the word of a line that is needed is lost::
+The first 16 bytes are the key of a word, two uint64; an empty place has the length 0. Longer words, up to
+LONG bytes, have lines of 128 bytes, one word each, LONG_IDS ids; the word of a line that is needed is lost::
 
     byte   0         4                8                           64 ...
            +---------+----------------+---------------------------+-------------------------+
@@ -116,8 +119,9 @@ def is_in_line(line, text, i, n):
 def enter_tokens(arena, lengths, stable, cache, ids):
     """Enter the tokens of up to SHORT bytes into a cache of short words, those of low ids in front. O(V).
 
-    arena uint8, at least 8, the bytes of all V tokens one after the other; lengths int32[V]; stable uint8[V], others are left
-    out; cache uint64[8 * a power of two]; scratch: ids int32[4]. Tokens "a", "b", "ab": the bucket of "ab" holds "ab" -> [2].
+    arena uint8, at least 8, the bytes of all V tokens one after the other; lengths int32[V]; stable uint8[V],
+    others are left out; cache uint64[8 * a power of two]; scratch: ids int32[4]. Tokens "a", "b", "ab": the
+    bucket of "ab" holds "ab" -> [2].
     """
     buckets = address(cache)
     mask = cache.size // 8 - 1
@@ -145,11 +149,12 @@ RANKS = SYMBOLS + 4 * (MOST_BYTES + 2)
 ROW = RANKS + 4 * (MOST + 1)
 ALL = -2  # as the place that has died: all pairs are to be looked up
 
-# bytes of a word of a batch: its key, or the address of its line; the address of its bucket; where its ids are
-# among those that are found
+# bytes of a word of a batch: its key, or the address of its line; the address of its bucket; where its ids
+# are among those that are found
 SLOT = 32
-# bytes of a word that was not found, int32: its number in the batch, where its ids begin, how many; or NOT_HERE instead; or
-# AGAIN, and where its ids begin the number of an equal word among those before it that were not found
+# bytes of a word that was not found, int32: its number in the batch, where its ids begin, how many; or
+# NOT_HERE instead; or AGAIN, and where its ids begin the number of an equal word among those before it that
+# were not found
 MISS = 16
 NOT_HERE = -1
 AGAIN = -2
@@ -223,7 +228,10 @@ def _next(alive, i):
 
 @helper
 def _turn(row, pairs, mask):
-    """One merge of a row, or a look-up of all its pairs; returns False once no pair is left. O(places / 16)."""
+    """One merge of a row, or a look-up of all its pairs; returns False once no pair is left.
+
+    O(places / 16).
+    """
     symbols = row + SYMBOLS
     ranks = row + RANKS
     alive = load64(row, 0)
@@ -235,7 +243,9 @@ def _turn(row, pairs, mask):
     right = np.int64(0)
     if i >= 0:
         token = load32(symbols, 4 * i)
-        before = np.int64(63) - np.int64(leading_zeros(alive & ((np.uint64(1) << np.uint64(i)) - np.uint64(1))))
+        before = np.int64(63) - np.int64(
+            leading_zeros(alive & ((np.uint64(1) << np.uint64(i)) - np.uint64(1)))
+        )
         left = id_of(pairs, mask, load32(symbols, 4 * before), token)
         right = id_of(pairs, mask, token, load32(symbols, 4 * _next(alive, i)))
     elif dead == ALL:
@@ -275,10 +285,13 @@ def copy_ids(target, source, n):
 
 @helper
 def _earlier(misses, j, slots, slot, firsts):
-    """The number of a word of up to SHORT bytes before word j, both not found, that is equal to it, or j. O(1).
+    """The number of a word of up to SHORT bytes before word j, both not found, that is equal to it, or j.
 
-    Addresses: misses, slots, slot (that of word j), and firsts, FIRSTS uint16 of any content: an entry that is not of this
-    batch names another word, or none before j. Of the words of source code that are not in the cache, a third are found here.
+    O(1).
+
+    Addresses: misses, slots, slot (that of word j), and firsts, FIRSTS uint16 of any content: an entry that
+    is not of this batch names another word, or none before j. Of the words of source code that are not in the
+    cache, a third are found here.
     """
     entry = firsts + 2 * (np.int64(load64(slot, 16)) >> 6 & FIRSTS - 1)
     i = load16(entry, 0)
@@ -294,10 +307,11 @@ def _earlier(misses, j, slots, slot, firsts):
 def merge_words(text, segments, s, slots, misses, m, rows, firsts, found, tables):
     """Encode the m words that were not found, of the batch that begins at segment s, and enter them into the caches.
 
-    Addresses: text, slots, misses, rows with room for ROWS, and 16 bytes more for each, firsts, FIRSTS uint16 of any content, and
-    found, where the ids go, with room for all bytes and 16 more. Of a word that is in the cache of long words the ids are copied;
-    one of more than MOST symbols is NOT_HERE, one that is not the first of its kind is there AGAIN. tables, a `TextTables` as a
-    plain tuple. O(bytes * symbols / 16 of a word).
+    Addresses: text, slots, misses, rows with room for ROWS, and 16 bytes more for each, firsts, FIRSTS uint16
+    of any content, and found, where the ids go, with room for all bytes and 16 more. Of a word that is in the
+    cache of long words the ids are copied; one of more than MOST symbols is NOT_HERE, one that is not the
+    first of its kind is there AGAIN. tables, a `TextTables` as a plain tuple. O(bytes * symbols / 16 of a
+    word).
     """
     byte_ids = address(tables[0])
     two_bytes = address(tables[1])
@@ -363,7 +377,9 @@ def merge_words(text, segments, s, slots, misses, m, rows, firsts, found, tables
             key = load64(slots, SLOT * k)
             if n <= SHORT:
                 if count <= SHORT_IDS:
-                    enter_short(np.int64(load64(slots, SLOT * k + 16)), key, load64(slots, SLOT * k + 8), ids, count)
+                    enter_short(
+                        np.int64(load64(slots, SLOT * k + 16)), key, load64(slots, SLOT * k + 8), ids, count
+                    )
             elif n <= LONG and count <= LONG_IDS:
                 line = np.int64(key)
                 store32(line, 0, n)

@@ -1,33 +1,38 @@
 """The n best paths by tf-idf: at every position the best tails are kept, from the end.
 
-Longest match first: it fills the list with heavy tails, and the tails of a match are sorted, so that as soon as one cannot enter
-by the most that its token may add, those after it cannot either. What a token adds falls with its count, so the most is what it
-adds to the count in the part that all tails share (see below).
+Longest match first: it fills the list with heavy tails, and the tails of a match are sorted, so that as soon
+as one cannot enter by the most that its token may add, those after it cannot either. What a token adds falls
+with its count, so the most is what it adds to the count in the part that all tails share (see below).
 
-Order of tails: heavier, then fewer tokens, then the better tail after the first token, then the shorter first token; with the
-last two the other way round, the tails would not merge before the document ends. Weights in fixed point as in best_path.py.
+Order of tails: heavier, then fewer tokens, then the better tail after the first token, then the shorter first
+token; with the last two the other way round, the tails would not merge before the document ends. Weights in
+fixed point as in best_path.py.
 
-By bag, at most one tail is kept of those that hold the same tokens equally often: whatever is put before them weighs the same.
-Bags are told apart by weight, number of tokens, and a sum over the tokens of a random number each, so two tails of one bag are
-never both kept; that two bags collide, and one of two tails of equal weight and length is lost, has a chance of 2**-64.
+By bag, at most one tail is kept of those that hold the same tokens equally often: whatever is put before them
+weighs the same. Bags are told apart by weight, number of tokens, and a sum over the tokens of a random number
+each, so two tails of one bag are never both kept; that two bags collide, and one of two tails of equal weight
+and length is lost, has a chance of 2**-64.
 
-With prices (bounds/kernels/path_prices.py) a token adds its price at most to the order of tails: the part of a weight that may
-be had later as well does not count. Source: UBPE tokenizers, part 2; the prices are our own.
+With prices (bounds/kernels/path_prices.py) a token adds its price at most to the order of tails: the part of
+a weight that may be had later as well does not count. Source: UBPE tokenizers, part 2; the prices are our
+own.
 
-While the tails of a position are looked for, the best so far are in `listed`, in order; what is not compared stays where it was
-written, in `new`, at the slot of the entry, since entries are shifted:
+While the tails of a position are looked for, the best so far are in `listed`, in order; what is not compared
+stays where it was written, in `new`, at the slot of the entry, since entries are shifted:
 
-    listed   weight   key (tokens << 32 | rank of the tail after)   slot        new   parent, token, bag, count
-    0        9.0      3 << 32 | 0                                    2           0     ...
-    1        7.5      2 << 32 | 1                                    0           1     ...
-    2        7.5      3 << 32 | 0                                    1           2     those of entry 0
+    listed   weight   key (tokens << 32 | rank of the tail after)   slot        new   parent, token, bag,
+    count 0        9.0      3 << 32 | 0                                    2           0     ... 1        7.5
+    2 << 32 | 1                                    0           1     ... 2        7.5      3 << 32 | 0
+    1           2     those of entry 0
 
-The tree of kept tails. A tail is a path from a position to the end of the document. A node is a token in front of another node,
-its parent, so a tail is a node and all above it. All tails that are still in use go through one node, the base: what follows
-it is the same for all, its tokens are written to `suffix` and counted in one dense array. So a question "how often does this tail
-hold t" walks from its node to the base at most, and not at all if no node before the base holds t.
+The tree of kept tails. A tail is a path from a position to the end of the document. A node is a token in
+front of another node, its parent, so a tail is a node and all above it. All tails that are still in use go
+through one node, the base: what follows it is the same for all, its tokens are written to `suffix` and
+counted in one dense array. So a question "how often does this tail hold t" walks from its node to the base at
+most, and not at all if no node before the base holds t.
 
-Two tails for each position of the document [0, 1, 0, 1] with the token 2 = [0, 1] of idf 1; node 0 is the end of the document:
+Two tails for each position of the document [0, 1, 0, 1] with the token 2 = [0, 1] of idf 1; node 0 is the end
+of the document:
 
     position            4    3    2         1         0
     node                0    1    2    3    4    5    6    7          0 <- 1 <- 3 <- 5
@@ -36,16 +41,17 @@ Two tails for each position of the document [0, 1, 0, 1] with the token 2 = [0, 
     tokens of its tail  -    1    2   01   12  101   22  012          ^
     own                      1    1    1    1    1    2    1          6
 
-`own` of node 6 is 2, since its tail holds token 2 twice. Counts of single symbols are never read and may be too low (node 5).
+`own` of node 6 is 2, since its tail holds token 2 twice. Counts of single symbols are never read and may be
+too low (node 5).
 
-`use` of a node counts its children in the upper half and holds the XOR of their numbers in the lower half, so that the number of
-an only child can be read off; IN_USE is added while the position of the node is within reach. A node whose `use` is 0 is free.
-Node 2 has the children 4 and 6: 2 << 32 | 4 ^ 6.
+`use` of a node counts its children in the upper half and holds the XOR of their numbers in the lower half, so
+that the number of an only child can be read off; IN_USE is added while the position of the node is within
+reach. A node whose `use` is 0 is free. Node 2 has the children 4 and 6: 2 << 32 | 4 ^ 6.
 
-Tails of one position share most of their nodes, and periodic text (`ababab...`) has no base but the end. Therefore a walk leaves
-its number and its token on the nodes it passes, and ends where a walk for the same token has been: the tail of a node, and with
-it its counts, never changes. After the first nodes it leaves them on one node in 16 only, chosen by token and node, where walks
-for other tokens do not overwrite them.
+Tails of one position share most of their nodes, and periodic text (`ababab...`) has no base but the end.
+Therefore a walk leaves its number and its token on the nodes it passes, and ends where a walk for the same
+token has been: the tail of a node, and with it its counts, never changes. After the first nodes it leaves
+them on one node in 16 only, chosen by token and node, where walks for other tokens do not overwrite them.
 """
 
 from __future__ import annotations
@@ -56,8 +62,8 @@ from ubpe_numba.coding.kernels.best_path import gain_of
 from ubpe_numba.runtime.compiler import helper, kernel
 from ubpe_numba.runtime.tables.automaton import advance, longest_match
 
-#: The fields of a node that a step of a walk reads, in one word; its stamp is apart, int64, of the last walk that passed, the
-#: number of the walk << 32 | its token; and the rest.
+#: The fields of a node that a step of a walk reads, in one word; its stamp is apart, int64, of the last walk
+#: that passed, the number of the walk << 32 | its token; and the rest.
 NODE = np.dtype([("parent", np.int32), ("token", np.int32)])
 REST = np.dtype(
     [
@@ -69,7 +75,8 @@ IN_USE = 1 << 62  # part of `use` while the position of a node is within reach
 LOW = (1 << 32) - 1  # the lower half of such a pair
 _ONE = 1 << 32  # in `use`: one child
 _NEAR = 32  # steps of a walk that leave its number everywhere
-_SAMPLE = 60  # bits of 64 shifted out: of the nodes further on one in 16 bears the numbers of walks for a token
+# bits of 64 shifted out: of the nodes further on one in 16 bears the numbers of walks for a token
+_SAMPLE = 60
 WALKS = 1 << 12  # of how many walks what they found is remembered
 MOST_WALKS = (1 << 31) - 1  # the highest number of a walk
 UNSEEN = -WALKS << 32  # stamp of a node that no walk has passed
@@ -79,8 +86,9 @@ UNSEEN = -WALKS << 32  # stamp of a node that no walk has passed
 def count_in_tail(v, t, base, common, nodes, stamps, rest, walks, walk, multiplier):
     """How often the tail of node v holds token t; `common` is how often what follows the base does.
 
-    nodes NODE[m], stamps int64[m], rest REST[m]; walks int64[WALKS], what the last walks found; walk, the number of this one;
-    multiplier, odd, any of the token's own. Above: of node 6, token 2 -> 2; of node 5, token 2 -> 0. Amortised O(1).
+    nodes NODE[m], stamps int64[m], rest REST[m]; walks int64[WALKS], what the last walks found; walk, the
+    number of this one; multiplier, odd, any of the token's own. Above: of node 6, token 2 -> 2; of node 5,
+    token 2 -> 0. Amortised O(1).
     """
     count = np.int64(common)
     stamp = (walk << 32) | t
@@ -105,9 +113,9 @@ def count_in_tail(v, t, base, common, nodes, stamps, rest, walks, walk, multipli
 def release(v, nodes, rest, counts, free, n_free):
     """Give back a node out of reach, and those that only it needed; returns the number of free nodes.
 
-    Above, where the positions from 2 on are out of reach already: with node 5 also 3 and 1, which nothing else needs; of node 4
-    only IN_USE goes, since 7 needs it. counts COUNT[V], where live is the number of nodes of a token before the base; free
-    int32[m], the free nodes, `n_free` of them. O(nodes freed).
+    Above, where the positions from 2 on are out of reach already: with node 5 also 3 and 1, which nothing
+    else needs; of node 4 only IN_USE goes, since 7 needs it. counts COUNT[V], where live is the number of
+    nodes of a token before the base; free int32[m], the free nodes, `n_free` of them. O(nodes freed).
     """
     rest[v].use -= IN_USE
     while rest[v].use == 0:
@@ -147,7 +155,10 @@ def goes_before(i, x, key, listed):
 
 @helper
 def twin_of(x, key, bag, listed, new, n_new):
-    """The entry of a tail of the same bag (weight, number of tokens, sum of marks), or -1. O(tails of that weight or less)."""
+    """The entry of a tail of the same bag (weight, number of tokens, sum of marks), or -1.
+
+    O(tails of that weight or less).
+    """
     j = n_new - 1
     while j >= 0 and listed[j].weight <= x:
         if listed[j].weight == x and new[listed[j].slot].bag == bag and listed[j].key >> 32 == key >> 32:
@@ -176,25 +187,30 @@ def insert(last, x, key, listed):
 
 
 @kernel
-def n_best_paths(symbols, offsets, tables, prices, marks, by_bag, n_best, scratch, nodes, free, progress, results):
+def n_best_paths(
+    symbols, offsets, tables, prices, marks, by_bag, n_best, scratch, nodes, free, progress, results
+):
     """The best paths of every document, from document progress[0].documents on; returns DONE, NO_NODES or NO_ROOM.
 
-    symbols int32 (alphabet ids), offsets int64[d + 1]; tables, a plain tuple: edges and states as automaton.py builds them,
-    scaled_idf and logs as `best_paths` takes them; prices float64[V], infinite for the order by weight; marks int64[V], random
-    and odd; by_bag, whether one tail of a bag is enough; n_best, how many paths of a document are written; the tree: nodes, a
-    tuple of NODE[m], stamps int64[m] and REST[m], free int32[m]; progress PROGRESS[1]; and the tuples, of ring, a power of two,
-    two more than the longest token at least:
+    symbols int32 (alphabet ids), offsets int64[d + 1]; tables, a plain tuple: edges and states as
+    automaton.py builds them, scaled_idf and logs as `best_paths` takes them; prices float64[V], infinite for
+    the order by weight; marks int64[V], random and odd; by_bag, whether one tail of a bag is enough; n_best,
+    how many paths of a document are written; the tree: nodes, a tuple of NODE[m], stamps int64[m] and
+    REST[m], free int32[m]; progress PROGRESS[1]; and the tuples, of ring, a power of two, two more than the
+    longest token at least:
 
-        scratch   tails TAIL[ring, beam] of the positions within reach; kept int64[ring], how many of them; listed ENTRY[beam];
+        scratch   tails TAIL[ring, beam] of the positions within reach; kept int64[ring], how many of them;
+        listed ENTRY[beam];
                   new NEW[beam]; counts COUNT[V], zeros; walks int64[WALKS]; suffix int32[longest document]
-        results   bounds int64[d + 1], zeros, of the paths of each document; weights float64[n_best * d], in fixed point;
+        results   bounds int64[d + 1], zeros, of the paths of each document; weights float64[n_best * d], in
+        fixed point;
                   out int32, ids of all paths; out_offsets int64[n_best * d + 1], of the paths in `out`
 
-    The caller allocates all. After NO_NODES there is need for a larger m; after NO_ROOM the ids of the next document do not fit
-    into `out`. O(symbols + matches) times `beam`, and the short walks.
+    The caller allocates all. After NO_NODES there is need for a larger m; after NO_ROOM the ids of the next
+    document do not fit into `out`. O(symbols + matches) times `beam`, and the short walks.
 
-    Token 2 = [0, 1] of idf 1, two paths of [0, 1, 0]: bounds [0, 2], out [2, 0, 0, 1, 0], out_offsets [0, 2, 5], weights
-    [2**24, 0].
+    Token 2 = [0, 1] of idf 1, two paths of [0, 1, 0]: bounds [0, 2], out [2, 0, 0, 1, 0], out_offsets [0, 2,
+    5], weights [2**24, 0].
     """
     edges, states, scaled_idf, logs = tables
     nodes, stamps, rest = nodes
@@ -233,7 +249,8 @@ def n_best_paths(symbols, offsets, tables, prices, marks, by_bag, n_best, scratc
                 idf, alive, price = scaled_idf[t], counts[t].live > 0 and scaled_idf[t] > 0.0, prices[t]
                 least = np.int64(counts[t].common)
                 gain = min(price, gain_of(idf, least, logs))
-                most = gain + 2.0 if alive else gain  # but for rounding, by which a first occurrence may add less than a second
+                # but for rounding, by which a first occurrence may add less than a second
+                most = gain + 2.0 if alive else gain
                 for k in range(kept[at]):
                     if n_new == beam and tails[at, k].weight + most < listed[beam - 1].weight:
                         break

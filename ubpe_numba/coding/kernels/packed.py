@@ -1,7 +1,8 @@
 """Compact tables of text encoders: pairs in buckets, and a trie of bytes; 8 bytes an entry.
 
-`pair_buckets` is a read-only hash table of pairs of small ids, pair -> id, one cache line a look-up. Ids are below NOBODY,
-2**21 - 1. An entry is one uint64, FREE where there is none; eight are a bucket, a cache line of the processor:
+`pair_buckets` is a read-only hash table of pairs of small ids, pair -> id, one cache line a look-up. Ids are
+below NOBODY, 2**21 - 1. An entry is one uint64, FREE where there is none; eight are a bucket, a cache line of
+the processor:
 
     bits   63 ... 43   42 ... 22   21 ... 0
            left        right       id of the pair
@@ -9,17 +10,19 @@
     bucket 0    (3, 1) 7    (0, 5) 9    free   free   free   free   free   free        compared all at once
     bucket 1    ...
 
-The hash of a pair says which bucket holds it. A pair that finds its bucket full goes to the next, so a look-up goes on where the
-last entry of a bucket is taken. The table is at most two thirds full; the caller allocates it, aligned to 64 bytes.
+The hash of a pair says which bucket holds it. A pair that finds its bucket full goes to the next, so a
+look-up goes on where the last entry of a bucket is taken. The table is at most two thirds full; the caller
+allocates it, aligned to 64 bytes.
 
-`byte_trie` is a trie of tokens that are bytes. Nodes 0..255 are the bytes themselves, further ones are numbered as they are made,
-up to 2**24. `edges` is uint64[capacity], an open addressing hash table with linear probing; an entry is FREE or
+`byte_trie` is a trie of tokens that are bytes. Nodes 0..255 are the bytes themselves, further ones are
+numbered as they are made, up to 2**24. `edges` is uint64[capacity], an open addressing hash table with linear
+probing; an entry is FREE or
 
     bits   63 ... 40   39 ... 32   31 ... 0
            node        byte        child
 
-The searches for the edges of a node begin side by side: at the hash of the node, plus the byte. `token_of`, int32[nodes], is the
-token that a node is, -1 if it is none. With the tokens 256 = "ab" and 257 = "abc":
+The searches for the edges of a node begin side by side: at the hash of the node, plus the byte. `token_of`,
+int32[nodes], is the token that a node is, -1 if it is none. With the tokens 256 = "ab" and 257 = "abc":
 
     97 --b--> 256 --c--> 257        token_of[256] = 256, token_of[257] = 257; no other node has children
 """
@@ -66,9 +69,12 @@ def id_of(table, mask, left, right):
 
 @section
 def enter_pairs(left, right, first, table):
-    """Enter the pairs (left[i], right[i]), int32[m], with the ids `first + i`, into a table full of FREE. O(m).
+    """Enter the pairs (left[i], right[i]), int32[m], with the ids `first + i`, into a table full of FREE.
 
-    table uint64[8 * a power of two]. left [0, 4], right [1, 2], first 4: the table holds (0, 1) -> 4 and (4, 2) -> 5.
+    O(m).
+
+    table uint64[8 * a power of two]. left [0, 4], right [1, 2], first 4: the table holds (0, 1) -> 4 and (4,
+    2) -> 5.
     """
     for k in range(left.size):
         u = np.uint64(left[k])
@@ -95,7 +101,10 @@ def edge_home(node, byte, mask):
 
 @helper
 def find_child(edges, mask, node, byte):
-    """Index of the edge from a node by a byte, or of the free entry where it would go; edges: address. O(1) expected."""
+    """Index of the edge from a node by a byte, or of the free entry where it would go; edges: address.
+
+    O(1) expected.
+    """
     key = np.uint64(node << 8 | byte)
     i = edge_home(node, byte, mask)
     while True:
@@ -107,7 +116,10 @@ def find_child(edges, mask, node, byte):
 
 @helper
 def child_of(edges, mask, node, byte):
-    """The child of a node by a byte, or -1; edges: address, mask: capacity - 1. Of 97 by "b" above: 256. O(1) expected."""
+    """The child of a node by a byte, or -1; edges: address, mask: capacity - 1.
+
+    Of 97 by "b" above: 256. O(1) expected.
+    """
     edge = load64(edges, 8 * find_child(edges, mask, node, byte))
     return np.int64(-1) if edge == FREE else np.int64(edge & np.uint64(0xFFFFFFFF))
 

@@ -3,16 +3,18 @@
 Each is given a header (coding/short.py), whose words are named below::
 
     word    0       1      2       3       4 ...
-            places  forms  memory  header                                                                      encode
-            places  forms  memory  -       addresses of two kernels, their memory, and from `classes` on tables   encode_text
-            places  forms  memory  errors  output  slots  starts  arena  gaps                                  decode
+            places  forms  memory  header
+            encode places  forms  memory  -       addresses of two kernels, their memory, and from `classes`
+            on tables   encode_text places  forms  memory  errors  output  slots  starts  arena  gaps
+            decode
 
-A builtin function gets the array of its header and the arguments of the call. `places` is what `objects.py` knows of
-Python, `forms` the kinds of documents that are read. One `memory` is enough for all calls, since no Python code runs between its
-first use and its last. The result for anything unusual is None.
+A builtin function gets the array of its header and the arguments of the call. `places` is what `objects.py`
+knows of Python, `forms` the kinds of documents that are read. One `memory` is enough for all calls, since no
+Python code runs between its first use and its last. The result for anything unusual is None.
 
-What numba calls, `encode_integers`, `encode_bytes` and `decode_ids`, gets the array of the header and others, and returns how
-much it has written, or -1 for what is unusual; no two calls of `encode_bytes` may run at a time.
+What numba calls, `encode_integers`, `encode_bytes` and `decode_ids`, gets the array of the header and others,
+and returns how much it has written, or -1 for what is unusual; no two calls of `encode_bytes` may run at a
+time.
 """
 
 from __future__ import annotations
@@ -27,16 +29,29 @@ from ubpe_numba.runtime.compiler import builtin, helper, kernel
 from ubpe_numba.runtime.machine import objects
 from ubpe_numba.runtime.machine.intrinsics import address, copy_16_bytes, load8, load32
 
-LONGEST = 4096  # symbols, bytes or ids of a short document: for more the general reader costs little in comparison
+# symbols, bytes or ids of a short document: for more the general reader costs little in comparison
+LONGEST = 4096
 _PAUSE = 256  # symbols of a document from which on other threads run meanwhile
 #: Bytes of `memory`: integers or characters of a document, and the symbols of ids.
 MEMORY, ROOM = 8 * LONGEST, 8 * LONGEST - 2 * SLOT
 
 PLACES, FORMS, SCRATCH, HEADER, ERRORS = 0, 1, 2, 3, 3
-#: Bits of `forms`: lists, tuples and arrays of integers; bytes; `str`, by code points, or by the bytes of their UTF-8.
+#: Bits of `forms`: lists, tuples and arrays of integers; bytes; `str`, by code points, or by the bytes of
+#: their UTF-8.
 INTEGERS, OF_BYTES, POINTS, UTF8 = 1, 2, 4, 8
 #: Words of a header of `encode_text`, of tables the first of two.
-SPLIT, ENCODE, OFFSETS, SEGMENTS, OUT, CLASSES, TABLES, KEYS, KEY_ENDS, TOKEN_IDS = 4, 5, 6, 7, 8, 9, 11, 47, 49, 51
+SPLIT, ENCODE, OFFSETS, SEGMENTS, OUT, CLASSES, TABLES, KEYS, KEY_ENDS, TOKEN_IDS = (
+    4,
+    5,
+    6,
+    7,
+    8,
+    9,
+    11,
+    47,
+    49,
+    51,
+)
 ONLY_ASCII = 16  # a bit of its `forms`
 #: Words of a header of `decode`; output beside the number of a dtype.
 OUTPUT, SLOTS, STARTS, ARENA, GAPS = 4, 5, 6, 8, 9
@@ -128,8 +143,13 @@ def _read(obj, places, forms, to):
 
 @helper
 def _new_ids(places, source, n):
-    """A new array of n ids, int32, copied from an address; 0 and an error of Python if there is no memory. O(n)."""
-    made = c_interface.new_array(word_at(places, objects.NEW_ARRAY), word_at(places, objects.ARRAY), np.int64(NUMBER_OF_IDS), n)
+    """A new array of n ids, int32, copied from an address; 0 and an error of Python if there is no memory.
+
+    O(n).
+    """
+    made = c_interface.new_array(
+        word_at(places, objects.NEW_ARRAY), word_at(places, objects.ARRAY), np.int64(NUMBER_OF_IDS), n
+    )
     if made != 0:
         copy_bytes(word_at(made, c_interface.DATA), source, 4 * n)
     return made
@@ -137,7 +157,10 @@ def _new_ids(places, source, n):
 
 @builtin
 def encode(me, args, n_args):
-    """The ids of one document of integers, bytes or characters that is encoded as a whole. O(n) and the encoder."""
+    """The ids of one document of integers, bytes or characters that is encoded as a whole.
+
+    O(n) and the encoder.
+    """
     call = word_at(me, c_interface.DATA)
     places, header = word_at(call, PLACES), word_at(call, HEADER)
     if n_args != 1:
@@ -181,7 +204,10 @@ NUMBER_OF_IDS = np.dtype(np.int32).num
 
 @helper
 def _holds(text, n, keys, ends):
-    """Whether a text holds one of the keys: key k is `keys[ends[k] : ends[k + 1]]`. O(n * keys), where they begin more."""
+    """Whether a text holds one of the keys: key k is `keys[ends[k] : ends[k + 1]]`.
+
+    O(n * keys), where they begin more.
+    """
     for k in range(ends.size - 1):
         first = keys[ends[k]]
         is_there = False
@@ -228,7 +254,18 @@ def _cut_and_encode(call, forms, memory, n):
     )  # fmt: skip
     caches = table_at(call, t + 28, np.uint64), table_at(call, t + 30, np.uint64)
     scratch, dead = table_at(call, t + 32, np.uint64), table_at(call, t + 34, np.uint8)
-    given = text, bounds, array_at(segments, k + 1, np.int64), tables, caches, scratch, dead, state, ids, written
+    given = (
+        text,
+        bounds,
+        array_at(segments, k + 1, np.int64),
+        tables,
+        caches,
+        scratch,
+        dead,
+        state,
+        ids,
+        written,
+    )
     call_at(word_at(call, ENCODE), given)
     token_ids = table_at(call, TOKEN_IDS, np.int32)
     if token_ids.size:
@@ -239,7 +276,10 @@ def _cut_and_encode(call, forms, memory, n):
 
 @builtin
 def encode_text(me, args, n_args):
-    """The ids of one text that a pattern cuts; one that may hold special tokens or known words is unusual. O(n)."""
+    """The ids of one text that a pattern cuts; one that may hold special tokens or known words is unusual.
+
+    O(n).
+    """
     call = word_at(me, c_interface.DATA)
     places, forms, memory = word_at(call, PLACES), word_at(call, FORMS), word_at(call, SCRATCH)
     if n_args != 1:
@@ -253,7 +293,10 @@ def encode_text(me, args, n_args):
 
 @kernel
 def encode_bytes(call, doc, out):
-    """`encode_text` of uint8[n], n up to LONGEST, to int32[n]; returns how many ids, -1 if it is unusual. O(n)."""
+    """`encode_text` of uint8[n], n up to LONGEST, to int32[n]; returns how many ids, -1 if it is unusual.
+
+    O(n).
+    """
     memory = call[SCRATCH]
     copy_bytes(memory, address(doc), doc.size)
     w = _cut_and_encode(address(call), call[FORMS], memory, np.int64(doc.size))
@@ -307,7 +350,9 @@ def decode(me, args, n_args):
         return c_interface.new_text(out, w >> 2)
     if output >= 0:
         width = word_at(places, objects.KINDS + output) & 15
-        made = c_interface.new_array(word_at(places, objects.NEW_ARRAY), word_at(places, objects.ARRAY), output, w // width)
+        made = c_interface.new_array(
+            word_at(places, objects.NEW_ARRAY), word_at(places, objects.ARRAY), output, w // width
+        )
         if made != 0:
             copy_bytes(word_at(made, c_interface.DATA), out, w)
         return made
@@ -320,5 +365,10 @@ def decode(me, args, n_args):
 
 @kernel
 def decode_ids(call, ids, out):
-    """Write the symbols of ids, int64[n], to uint8[MEMORY]; returns how many bytes, -1 for what is unusual. O(ids + symbols)."""
-    return _symbols_of(address(call), address(ids), np.int64(8), np.int64(ids.size), np.int64(8), address(out))
+    """Write the symbols of ids, int64[n], to uint8[MEMORY]; returns how many bytes, -1 for what is unusual.
+
+    O(ids + symbols).
+    """
+    return _symbols_of(
+        address(call), address(ids), np.int64(8), np.int64(ids.size), np.int64(8), address(out)
+    )

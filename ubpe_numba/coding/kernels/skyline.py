@@ -1,7 +1,7 @@
 """The merges of every token of a document as blocks: where each part is, and at which sizes of the vocabulary.
 
-Over the symbols 0, 1, 2 the pairs ``[[0, 1], [3, 2]]``: token 3 is there from 4 tokens on, token 4 from 5 on. The document 0 1 2
-0 of symbols is 4 0 by both merges, 3 2 0 by the first one, itself by none:
+Over the symbols 0, 1, 2 the pairs ``[[0, 1], [3, 2]]``: token 3 is there from 4 tokens on, token 4 from 5 on.
+The document 0 1 2 0 of symbols is 4 0 by both merges, 3 2 0 by the first one, itself by none:
 
     size 5      4 4 4 | 0       start  stop  born  absorbed  token
     size 4      3 3 | 2 | 0         0     3     5         6      4
@@ -16,9 +16,17 @@ import numpy as np
 
 from ubpe_numba.runtime.compiler import kernel
 
-#: A record of `unmerge`: the symbols start..stop - 1 are this token by every vocabulary of born..absorbed - 1 tokens.
+#: A record of `unmerge`: the symbols start..stop - 1 are this token by every vocabulary of born..absorbed - 1
+#: tokens.
 BLOCK = np.dtype(
-    [("start", np.int64), ("stop", np.int64), ("born", np.int32), ("absorbed", np.int32), ("token", np.int32)], align=True
+    [
+        ("start", np.int64),
+        ("stop", np.int64),
+        ("born", np.int32),
+        ("absorbed", np.int32),
+        ("token", np.int32),
+    ],
+    align=True,
 )
 
 
@@ -26,11 +34,12 @@ BLOCK = np.dtype(
 def unmerge(ids, parts, lengths, born, top, blocks):
     """Write the tokens of a document, and all that they were merged of, to blocks BLOCK[k]; returns how many it wrote.
 
-    ids int32[n], 0..V-1; parts int32[V, 2]: the two ids that each was merged of, -1 if of none; lengths int64[V]: its symbols;
-    born int32[V]: the size of the vocabulary from which it is there; `top`: the size at which the tokens of the document end. The
-    caller allocates all, blocks for `2 * length - 1` of each token that was merged, else 1; what does not fit is left out. Each
-    token is followed by its parts, these by theirs, larger ones first: what is written is the queue of what is to be divided.
-    O(k). Drawn above: ids [4, 0] and top 6 give the tokens 4, 3, 2, 0, 1, 0.
+    ids int32[n], 0..V-1; parts int32[V, 2]: the two ids that each was merged of, -1 if of none; lengths
+    int64[V]: its symbols; born int32[V]: the size of the vocabulary from which it is there; `top`: the size
+    at which the tokens of the document end. The caller allocates all, blocks for `2 * length - 1` of each
+    token that was merged, else 1; what does not fit is left out. Each token is followed by its parts, these
+    by theirs, larger ones first: what is written is the queue of what is to be divided. O(k). Drawn above:
+    ids [4, 0] and top 6 give the tokens 4, 3, 2, 0, 1, 0.
     """
     n, start = 0, 0
     for i in range(ids.size):

@@ -1,21 +1,23 @@
 """The tables for encoding text by merge rank, of vocabularies over the 256 bytes: compact, since speed is cache misses.
 
-The words "stable" and "prefix" are explained in linear_bpe.py. Tokens are made of two parts, and a token goes on
-in the trie from where its left part ends, so only the bytes of right parts are walked, a third of all.
+The words "stable" and "prefix" are explained in linear_bpe.py. Tokens are made of two parts, and a token goes
+on in the trie from where its left part ends, so only the bytes of right parts are walked, a third of all.
 
-Whole characters. Encoding by merge rank makes a character's token from its bytes, unless a merge across one of its ends comes
-first. Such a merge makes a token that is *askew*: it ends in the first bytes of a character and has something before them, or
-begins with the last bytes of one and has something after them. An askew token of a lower id than the character's can break it
-up; where none could lie, the character is taken whole, and the merges inside it are never performed.
+Whole characters. Encoding by merge rank makes a character's token from its bytes, unless a merge across one
+of its ends comes first. Such a merge makes a token that is *askew*: it ends in the first bytes of a character
+and has something before them, or begins with the last bytes of one and has something after them. An askew
+token of a lower id than the character's can break it up; where none could lie, the character is taken whole,
+and the merges inside it are never performed.
 
     text      x  E4 B8 AD  y        with the tokens 300 = E4 B8, 400 = E4 B8 AD, 350 = AD "y"
                  --------
-                    400             350 begins with the last byte, has "y" after it, and comes before 400: the bytes one by one
+                    400             350 begins with the last byte, has "y" after it, and comes before 400: the
+                    bytes one by one
     text      x  E4 B8 AD  z        no token that is askew has AD "z" in it: 400
 
-For each pair of neighbouring bytes, `into` and `out_of` hold the lowest id of the askew tokens that have the pair across an end
-of the character: `into` of those that end within one, `out_of` of those that begin within one. That is more than needed, which
-costs time but never a wrong id.
+For each pair of neighbouring bytes, `into` and `out_of` hold the lowest id of the askew tokens that have the
+pair across an end of the character: `into` of those that end within one, `out_of` of those that begin within
+one. That is more than needed, which costs time but never a wrong id.
 """
 
 from __future__ import annotations
@@ -50,8 +52,9 @@ def code_point(first, second, last, width):
 def find_whole_characters(arena, lengths, stable, solid, into, out_of):
     """Fill the three tables. O(tokens, and the bytes at their ends).
 
-    arena uint8, the bytes of all V tokens; lengths int32[V]; stable uint8[V]. Output: solid int32[65536], the stable token of
-    a code point or -1; into and out_of int32[65536], at `left byte << 8 | right byte`, UNBROKEN if there is no such token.
+    arena uint8, the bytes of all V tokens; lengths int32[V]; stable uint8[V]. Output: solid int32[65536], the
+    stable token of a code point or -1; into and out_of int32[65536], at `left byte << 8 | right byte`,
+    UNBROKEN if there is no such token.
 
     The tokens above: solid[0x4E2D] = 400; into is full of UNBROKEN; out_of[0xAD << 8 | "y"] = 350.
     """
@@ -123,7 +126,8 @@ class TextTables(NamedTuple):
     """Tables of encoding text; m pairs, V = 256 + m tokens. Kernels take it as a plain tuple."""
 
     byte_ids: np.ndarray  #: int32[256], the alphabet id of every byte
-    two_bytes: np.ndarray  #: int32[65536], the token of two bytes, at `first << 8 | second`; NO_PAIR if there is none
+    #: int32[65536], the token of two bytes, at `first << 8 | second`; NO_PAIR if there is none
+    two_bytes: np.ndarray
     pairs: np.ndarray  #: uint64[8 * buckets], pair -> id (packed.py)
     solid: np.ndarray  #: int32[65536], characters that are tokens, and the tokens that may break them up
     into: np.ndarray  #: int32[65536]
@@ -132,16 +136,22 @@ class TextTables(NamedTuple):
     token_of: np.ndarray  #: int32[nodes]
     left: np.ndarray  #: int32[m], the two ids that make up each learned token
     right: np.ndarray  #: int32[m]
-    prefixes: np.ndarray  #: int32[V], the longest stable token that is a proper prefix of a stable token, -1 if there is none
+    #: int32[V], the longest stable token that is a proper prefix of a stable token, -1 if there is none
+    prefixes: np.ndarray
     lengths: np.ndarray  #: int32[V], bytes
-    #: uint64[capacity], a trie like `trie`, of tokens that a word may be as a whole though merges do not make them
+    #: uint64[capacity], a trie like `trie`, of tokens that a word may be as a whole though merges do not make
+    #: them
     whole: np.ndarray
-    whole_of: np.ndarray  #: int32[nodes], the token of each of its nodes, -1 for none; of one node where there are no such tokens
+    #: int32[nodes], the token of each of its nodes, -1 for none; of one node where there are no such tokens
+    whole_of: np.ndarray
 
 
 @helper
 def id_in_buckets(pairs, left, right):
-    """The id of a pair in the table `pairs` of `TextTables`, or NEVER: what `find_stable` and `fits` look up. O(1) expected."""
+    """The id of a pair in the table `pairs` of `TextTables`, or NEVER: what `find_stable` and `fits` look up.
+
+    O(1) expected.
+    """
     found = id_of(address(pairs), pairs.size // 8 - 1, left, right)
     return NEVER if found == NO_PAIR else found
 
@@ -165,9 +175,9 @@ def whole_word(text, begin, end, whole, whole_of):
 def enter_whole_words(arena, starts, tokens, whole, whole_of):
     """Enter tokens into a trie of their own; returns the number of nodes. O(bytes).
 
-    arena uint8, starts int64[V + 1]: the bytes of all V tokens; tokens int32, the ones to enter; whole uint64 of FREE, whole_of
-    int32 of -1, room for 256 and all their bytes. The caller allocates all. The token 300 = "ab": the edge from 97 by 98 to node
-    256, whole_of[256] = 300; returns 257.
+    arena uint8, starts int64[V + 1]: the bytes of all V tokens; tokens int32, the ones to enter; whole uint64
+    of FREE, whole_of int32 of -1, room for 256 and all their bytes. The caller allocates all. The token 300 =
+    "ab": the edge from 97 by 98 to node 256, whole_of[256] = 300; returns 257.
     """
     edges = address(whole)
     mask = whole.size - 1
@@ -189,8 +199,9 @@ def enter_whole_words(arena, starts, tokens, whole, whole_of):
 def _enter_tokens(arena, lengths, left, right, stable, byte_ids, trie, token_of, node_of, parents):
     """Enter the stable tokens into a trie; returns the number of nodes. O(bytes of the right parts).
 
-    arena uint8, the bytes of all tokens one after the other, in order of ids; scratch: node_of int32[V] and parents int32, as
-    long as token_of. The others as the fields of `TextTables`, trie and token_of to be filled.
+    arena uint8, the bytes of all tokens one after the other, in order of ids; scratch: node_of int32[V] and
+    parents int32, as long as token_of. The others as the fields of `TextTables`, trie and token_of to be
+    filled.
     """
     edges = address(trie)
     mask = trie.size - 1
@@ -222,14 +233,17 @@ def _enter_tokens(arena, lengths, left, right, stable, byte_ids, trie, token_of,
 def build(arena, tables, stable, node_of, parents):
     """Fill the tables; returns the number of nodes of the trie. O(bytes of the right parts + m * depth).
 
-    arena uint8, the bytes of all tokens one after the other; tables, a `TextTables` as a plain tuple, allocated by the caller:
-    byte_ids, left, right and lengths are given, pairs and trie are empty tables with room enough, the others uninitialised.
-    Output: stable uint8[V], whether a token encodes to itself. Scratch: node_of int32[V]; parents int32, as long as token_of.
+    arena uint8, the bytes of all tokens one after the other; tables, a `TextTables` as a plain tuple,
+    allocated by the caller: byte_ids, left, right and lengths are given, pairs and trie are empty tables with
+    room enough, the others uninitialised. Output: stable uint8[V], whether a token encodes to itself.
+    Scratch: node_of int32[V]; parents int32, as long as token_of.
 
-    Merge ("a", "b") -> 256, bytes their own ids: two_bytes["a" << 8 | "b"] = 256, the trie has the edge from 97 by 98 to node
-    256, token_of[256] = 256, prefixes[256] = 97, stable is full of 1; returns 257.
+    Merge ("a", "b") -> 256, bytes their own ids: two_bytes["a" << 8 | "b"] = 256, the trie has the edge from
+    97 by 98 to node 256, token_of[256] = 256, prefixes[256] = 97, stable is full of 1; returns 257.
     """
-    byte_ids, two_bytes, pairs, solid, into, out_of, trie, token_of, left, right, prefixes, lengths, _, _ = tables
+    byte_ids, two_bytes, pairs, solid, into, out_of, trie, token_of, left, right, prefixes, lengths, _, _ = (
+        tables
+    )
     two_bytes[:] = NO_PAIR
     for byte in range(256):
         node_of[byte_ids[byte]] = byte

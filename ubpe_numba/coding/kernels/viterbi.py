@@ -1,38 +1,43 @@
 """Best paths where what tokens cost adds up, by dynamic programming (Viterbi): packed costs, and sentencepiece's order.
 
-A token costs a pair of numbers, and pairs are compared like words in a dictionary: (1, -idf) is fewest tokens, then the larger
-sum of idf; (-weight, 1) the largest sum of weights, then fewest tokens. Here the pair is packed into one integer, first * 2**k +
-second; k_best.py has the way for costs that do not fit. Sums of packed costs compare as the pairs of sums do, as long as two
-tails that are compared differ by less than 2**k in the second number, and by less than 2**(62 - k) in the first. Only differences
-count: sums of long documents wrap around, and their differences are right. So sums are unsigned, and differences signed.
+A token costs a pair of numbers, and pairs are compared like words in a dictionary: (1, -idf) is fewest
+tokens, then the larger sum of idf; (-weight, 1) the largest sum of weights, then fewest tokens. Here the pair
+is packed into one integer, first * 2**k + second; k_best.py has the way for costs that do not fit. Sums of
+packed costs compare as the pairs of sums do, as long as two tails that are compared differ by less than 2**k
+in the second number, and by less than 2**(62 - k) in the first. Only differences count: sums of long
+documents wrap around, and their differences are right. So sums are unsigned, and differences signed.
 
-So how large sums become does not matter. Let no token cost more than c at first, and none be longer than l. From a position one
-may go on symbol by symbol, and a path that passes over a position can be cut into symbols there, so the tails of two positions
-that are l apart differ by less than 2 * l * c; `pack` finds k by that. The second number has no such bound but the length of the
-document: `pack` says for which documents it is exact.
+So how large sums become does not matter. Let no token cost more than c at first, and none be longer than l.
+From a position one may go on symbol by symbol, and a path that passes over a position can be cut into symbols
+there, so the tails of two positions that are l apart differ by less than 2 * l * c; `pack` finds k by that.
+The second number has no such bound but the length of the document: `pack` says for which documents it is
+exact.
 
-Of the costs (1, -3), (1, 0) and (1, -5) of the tokens 0, 1 and 2 = [0, 1], with k = 8, the document [0, 1, 0]:
+Of the costs (1, -3), (1, 0) and (1, -5) of the tokens 0, 1 and 2 = [0, 1], with k = 8, the document [0, 1,
+0]:
 
     position     0                     1                2             3
     lists        2 0                   1                0
     costs        256-5, 256-3          256              256-3
     sums         2*256-8: token 2      2*256-3          256-3         0
 
-`forward_paths` finds the most probable path as sentencepiece does: from the beginning, in float32, and of equal sums the longest
-last token. `packed_paths` finds a path that is as probable, or by some units of float32 more. The two differ where sums are
-equal, which is often so where tokens are made of the same tokens in another order. This one gives sentencepiece's ids.
+`forward_paths` finds the most probable path as sentencepiece does: from the beginning, in float32, and of
+equal sums the longest last token. `packed_paths` finds a path that is as probable, or by some units of
+float32 more. The two differ where sums are equal, which is often so where tokens are made of the same tokens
+in another order. This one gives sentencepiece's ids.
 
-It is the mirror image of that search: an automaton over tokens as they are, not reversed, lists the tokens that end at a
-position. Symbols 0 and 1 of score -3, tokens 2 = [0, 1] and 3 = [1, 0] of score -2, the document [0, 1, 0]:
+It is the mirror image of that search: an automaton over tokens as they are, not reversed, lists the tokens
+that end at a position. Symbols 0 and 1 of score -3, tokens 2 = [0, 1] and 3 = [1, 0] of score -2, the
+document [0, 1, 0]:
 
     end        1       2       3
     tokens     0       2 1     3 0
     best      -3      -2      -5       of [2, 0] and of [0, 3]: token 3 is longer than the symbol 0
     token      0       2       3       [0, 3]; from the end, with the longest first token, it is [2, 0]
 
-Sums of long documents would lose the digits by which paths differ: where the best sum of a position is beyond 100000, it is taken
-off all sums from there on, as sentencepiece 0.2.3 does. A token that passes over such a position loses what is taken off there,
-and is compared with shorter ones only after it.
+Sums of long documents would lose the digits by which paths differ: where the best sum of a position is beyond
+100000, it is taken off all sums from there on, as sentencepiece 0.2.3 does. A token that passes over such a
+position loses what is taken off there, and is compared with shorter ones only after it.
 
 tokenizers searches in the same order, with sums in float64, and never takes anything off.
 """
@@ -63,18 +68,22 @@ def pack(first, second, longest):
 
 
 @kernel
-def packed_paths(symbols, offsets, edges, states, listed, owners, rows, matches, costs, sums, tree, out, out_offsets):
+def packed_paths(
+    symbols, offsets, edges, states, listed, owners, rows, matches, costs, sums, tree, out, out_offsets
+):
     """The cheapest path of every document; returns the number of ids written.
 
-    symbols int32 (alphabet ids), offsets int64[d + 1]; edges, states, listed, owners, rows and matches as automaton.py builds
-    them; costs uint64, those of the tokens of `matches`, as `pack` makes them, and documents not longer than it says; out int32,
-    room for all symbols; out_offsets int64[d + 1]. The caller allocates all. Ties: the longest first token; above [2, 0].
+    symbols int32 (alphabet ids), offsets int64[d + 1]; edges, states, listed, owners, rows and matches as
+    automaton.py builds them; costs uint64, those of the tokens of `matches`, as `pack` makes them, and
+    documents not longer than it says; out int32, room for all symbols; out_offsets int64[d + 1]. The caller
+    allocates all. Ties: the longest first token; above [2, 0].
 
-    Scratch: sums uint64[a power of two], of the tails within reach, two more positions than the longest token at least; tree
-    int32[longest document], the best entry of a position. O(symbols + matches).
+    Scratch: sums uint64[a power of two], of the tails within reach, two more positions than the longest token
+    at least; tree int32[longest document], the best entry of a position. O(symbols + matches).
 
-    No branch depends on which token is cheaper, only on how many there are. Of the next position the list is known before, and of
-    the next but one the state, so that nothing waits for them after a wrong prediction: the loop begins two positions early.
+    No branch depends on which token is cheaper, only on how many there are. Of the next position the list is
+    known before, and of the next but one the state, so that nothing waits for them after a wrong prediction:
+    the loop begins two positions early.
     """
     ring = np.int64(sums.size - 1)
     w = np.int64(0)
@@ -123,17 +132,34 @@ def _rounded(x, single):
 
 
 @kernel
-def forward_paths(symbols, offsets, edges, states, listed, owners, rows, matches, scores, single, sums, tree, out, out_offsets):
+def forward_paths(
+    symbols,
+    offsets,
+    edges,
+    states,
+    listed,
+    owners,
+    rows,
+    matches,
+    scores,
+    single,
+    sums,
+    tree,
+    out,
+    out_offsets,
+):
     """The most probable path of every document; returns the number of ids written.
 
-    symbols int32 (alphabet ids), offsets int64[d + 1]; edges, states, listed, owners, rows and matches as automaton.py builds
-    them for mirrored tokens; scores float64, those of the tokens of `matches`; single: whether sums are those of float32, as
-    sentencepiece has them; out int32, room for all symbols; out_offsets int64[d + 1]. Scratch: sums float64[2 * a power of two],
-    of the heads within reach, two more positions than the longest token at least, and what was taken off there; tree int32,
-    room for the longest document, the best entry of a position. The caller allocates all. O(symbols + matches), and within reach
-    of a position where sums are taken off O(longest token) for each symbol.
+    symbols int32 (alphabet ids), offsets int64[d + 1]; edges, states, listed, owners, rows and matches as
+    automaton.py builds them for mirrored tokens; scores float64, those of the tokens of `matches`; single:
+    whether sums are those of float32, as sentencepiece has them; out int32, room for all symbols; out_offsets
+    int64[d + 1]. Scratch: sums float64[2 * a power of two], of the heads within reach, two more positions
+    than the longest token at least, and what was taken off there; tree int32, room for the longest document,
+    the best entry of a position. The caller allocates all. O(symbols + matches), and within reach of a
+    position where sums are taken off O(longest token) for each symbol.
 
-    A sum of two numbers of float32 that is rounded to float64 and then to float32 is the one rounded to float32 at once.
+    A sum of two numbers of float32 that is rounded to float64 and then to float32 is the one rounded to
+    float32 at once.
 
     The example above: [0, 3].
     """

@@ -1,8 +1,8 @@
 """WordPiece: each word is cut greedily into the longest pieces of a vocabulary, from its beginning.
 
-Pieces inside of a word are others than those at its beginning ("##" before them), so a character inside of a word is a symbol of
-its own: of n characters, c is the symbol c at the beginning and n + c inside. With a as 0 and 2, b as 1 and 3, the pieces a, ab
-and ##b are [0], [0, 3] and [3], and the word abb is [0, 3, 3]:
+Pieces inside of a word are others than those at its beginning ("##" before them), so a character inside of a
+word is a symbol of its own: of n characters, c is the symbol c at the beginning and n + c inside. With a as 0
+and 2, b as 1 and 3, the pieces a, ab and ##b are [0], [0, 3] and [3], and the word abb is [0, 3, 3]:
 
     position    0           2
     symbols     0 3         3
@@ -24,14 +24,15 @@ from ubpe_numba.runtime.tables.trie import NONE, step
 def cut_words(characters, offsets, gap, inside, trie, ids, unknown, longest, out, out_offsets):
     """Cut every word into pieces; returns the number of ids written.
 
-    characters int32, below 0 for one of no piece; offsets int64[w + 1], of words, each with `gap` more characters after it,
-    which are passed over; inside, what is added to a character after the first of its word to have its symbol; trie
-    (tables/trie.py) of the pieces, ids int32, the id of each symbol and token of it, -1 for a symbol that is no piece;
-    unknown, the id of a word that cannot be cut, or has more than `longest` characters; out int32, room for as many ids as
-    characters; out_offsets int64[w + 1]. The caller allocates all. O(characters * depth of the trie). An empty word has no
-    pieces.
+    characters int32, below 0 for one of no piece; offsets int64[w + 1], of words, each with `gap` more
+    characters after it, which are passed over; inside, what is added to a character after the first of its
+    word to have its symbol; trie (tables/trie.py) of the pieces, ids int32, the id of each symbol and token
+    of it, -1 for a symbol that is no piece; unknown, the id of a word that cannot be cut, or has more than
+    `longest` characters; out int32, room for as many ids as characters; out_offsets int64[w + 1]. The caller
+    allocates all. O(characters * depth of the trie). An empty word has no pieces.
 
-    The example above, gap = 0, inside = 2, ids 7, 8, 9 of a, ab, ##b, the words [0, 1, 1] and [1, 0]: [8, 9] and [unknown].
+    The example above, gap = 0, inside = 2, ids 7, 8, 9 of a, ab, ##b, the words [0, 1, 1] and [1, 0]: [8, 9]
+    and [unknown].
     """
     w = np.int64(0)
     out_offsets[0] = 0

@@ -1,16 +1,17 @@
 """Encoding text that is cut into segments, by merge rank: every segment by itself, and most of them from a cache.
 
-Segments, here called words, are taken in batches of up to BATCH, in four passes. All memory that a batch waits for is requested
-in one pass and used in the next::
+Segments, here called words, are taken in batches of up to BATCH, in four passes. All memory that a batch
+waits for is requested in one pass and used in the next::
 
     "ba baba bab", cut into  ba | " baba" | " bab"
 
-    1  key of each word, its bucket of the cache (merge_words.py), prefetch
-    2  look-up: ids of the words that are found, in a row; numbers of the others      ids [256, ...]  misses [1, 2]
-    3  the others, once each, merged side by side (merge_words.py), and entered       found [257, 256, 257, 98]
-    4  ids of both into the output, in the order of the words                         out [256, 257, 256, 257, 98]
+    1  key of each word, its bucket of the cache (merge_words.py), prefetch 2  look-up: ids of the words that
+    are found, in a row; numbers of the others      ids [256, ...]  misses [1, 2] 3  the others, once each,
+    merged side by side (merge_words.py), and entered       found [257, 256, 257, 98] 4  ids of both into the
+    output, in the order of the words                         out [256, 257, 256, 257, 98]
 
-Words of more than MOST symbols are encoded in pass 4, by the search with backtracking of linear_bpe.py on the compact tables.
+Words of more than MOST symbols are encoded in pass 4, by the search with backtracking of linear_bpe.py on the
+compact tables.
 """
 
 from __future__ import annotations
@@ -37,7 +38,16 @@ from ubpe_numba.coding.kernels.packed import child_of
 from ubpe_numba.coding.kernels.text_tables import id_in_buckets, whole_word
 from ubpe_numba.runtime.compiler import helper, kernel, section
 from ubpe_numba.runtime.machine.bytes import SHORT, key_of_short
-from ubpe_numba.runtime.machine.intrinsics import address, copy_16_bytes, load8, load32, load64, prefetch_at, store32, store64
+from ubpe_numba.runtime.machine.intrinsics import (
+    address,
+    copy_16_bytes,
+    load8,
+    load32,
+    load64,
+    prefetch_at,
+    store32,
+    store64,
+)
 
 
 @helper
@@ -63,8 +73,9 @@ def _longest(text, p, end, trie, token_of):
 def encode_long_word(text, begin, end, tables, dead, out, w):
     """Encode text[begin:end] into `out` from w on; returns where the ids end.
 
-    text: address; tables, a `TextTables` as a plain tuple; dead uint8[bytes of the word // 8 + 1] of zeros, which is left so; out
-    int32, room for all bytes. The example and the cost are those of `encode_rank` in linear_bpe.py.
+    text: address; tables, a `TextTables` as a plain tuple; dead uint8[bytes of the word // 8 + 1] of zeros,
+    which is left so; out int32, room for all bytes. The example and the cost are those of `encode_rank` in
+    linear_bpe.py.
     """
     _, _, pairs, _, _, _, trie, token_of, left, right, prefixes, lengths, whole, whole_of = tables
     token = whole_word(text, begin, end, whole, whole_of)
@@ -99,7 +110,9 @@ def encode_long_word(text, begin, end, tables, dead, out, w):
     return w
 
 
-BATCH = 512  # many words, so that many that are not found are merged side by side; few, so that all stay in the fastest cache
+# many words, so that many that are not found are merged side by side; few, so that all stay in the fastest
+# cache
+BATCH = 512
 SPARE = 16  # ids that may be written after the last
 
 # where the parts of the scratch memory begin, in bytes
@@ -147,7 +160,8 @@ def _ask(text, last, segments, s, n, slots, buckets, mask, lines, line_mask, roo
 def _look_up(n, slots, ids, misses):
     """Pass 2: the ids of the words that are found, and MISS bytes for each of the others; returns how many those are. No branch.
 
-    Addresses: slots, ids, misses. A slot gets the place among `ids` where those of its word are, or would be. O(n).
+    Addresses: slots, ids, misses. A slot gets the place among `ids` where those of its word are, or would be.
+    O(n).
     """
     m = np.int64(0)
     w = np.int64(0)
@@ -174,17 +188,19 @@ def _look_up(n, slots, ids, misses):
 def encode_words(values, offsets, segments, tables, caches, scratch, dead, state, out, out_offsets):
     """Encode the segments of documents; returns how many of `segments` are done, fewer than there are if one is too long.
 
-    Text: values uint8[n], at least 8; offsets int64[d + 1]; segments int64[s + 1], the next of those of all documents, which may
-    be given in any number of calls. tables, a `TextTables` as a plain tuple. caches: short and long, uint64[8 * a power of two]
-    and uint64[16 * a power of two], kept from call to call (merge_words.py). scratch uint64[SCRATCH], uninitialised. dead uint8
-    of zeros, which is left so, a bit for each byte of the longest segment and 8 more: a call ends before a segment that is
-    longer, so that the caller can make more room. state int64[3], zeros at first: documents begun, ids written, segments of this
-    call that are done; the caller sets the last to 0 when it gives the next segments. Output: out int32, room for all bytes and
-    SPARE more; out_offsets int64[d + 1], written as far as documents have begun. The caller allocates all of them. O(bytes), and
-    for segments that are not in a cache as `merge_words`.
+    Text: values uint8[n], at least 8; offsets int64[d + 1]; segments int64[s + 1], the next of those of all
+    documents, which may be given in any number of calls. tables, a `TextTables` as a plain tuple. caches:
+    short and long, uint64[8 * a power of two] and uint64[16 * a power of two], kept from call to call
+    (merge_words.py). scratch uint64[SCRATCH], uninitialised. dead uint8 of zeros, which is left so, a bit for
+    each byte of the longest segment and 8 more: a call ends before a segment that is longer, so that the
+    caller can make more room. state int64[3], zeros at first: documents begun, ids written, segments of this
+    call that are done; the caller sets the last to 0 when it gives the next segments. Output: out int32, room
+    for all bytes and SPARE more; out_offsets int64[d + 1], written as far as documents have begun. The caller
+    allocates all of them. O(bytes), and for segments that are not in a cache as `merge_words`.
 
-    Merges (b, a) -> 256 and (" ", 256) -> 257; values "ba baba", offsets [0, 3, 7] ("ba ", "baba"), segments [0, 2, 3, 7]: out
-    [256, 32, 256, 256], returns 3, out_offsets [0, 2, _], state [2, 4, 3]. The caller sets the last offsets: [0, 2, 4].
+    Merges (b, a) -> 256 and (" ", 256) -> 257; values "ba baba", offsets [0, 3, 7] ("ba ", "baba"), segments
+    [0, 2, 3, 7]: out [256, 32, 256, 256], returns 3, out_offsets [0, 2, _], state [2, 4, 3]. The caller sets
+    the last offsets: [0, 2, 4].
     """
     text = address(values)
     last = values.size - 8

@@ -1,15 +1,15 @@
 """Borders: a document that is cut because one shard cannot hold it, or because threads shall share it.
 
-The pair across a cut is in no shard's slices. Its count is in the driver's tables as any other, and is updated here from the
-outermost tokens of the shards after each merge. When the pair across the cut is merged itself,
-its right token is first handed over to the shard on the left, where it is one occurrence more. So no pair is lost, and none is
-counted twice. With the merge (1, 2) -> 9:
+The pair across a cut is in no shard's slices. Its count is in the driver's tables as any other, and is
+updated here from the outermost tokens of the shards after each merge. When the pair across the cut is merged
+itself, its right token is first handed over to the shard on the left, where it is one occurrence more. So no
+pair is lost, and none is counted twice. With the merge (1, 2) -> 9:
 
                 shard 0        shard 1
-    before     ... 7 1 -1     -1 2 3 ...       (1, 2) crosses the border
-    prepare    ... 7 1 2 -1   -1 3 ...         2 is handed over, and (1, 2) is listed in shard 0
-    merge      ... 7 9 . -1   -1 3 ...         shard 0 counts 7 as left neighbour
-    collect                                    the last token changed, 2 -> 9: 3 is a right neighbour, (2, 3) becomes (9, 3)
+    before     ... 7 1 -1     -1 2 3 ...       (1, 2) crosses the border prepare    ... 7 1 2 -1   -1 3 ...
+    2 is handed over, and (1, 2) is listed in shard 0 merge      ... 7 9 . -1   -1 3 ...         shard 0
+    counts 7 as left neighbour collect                                    the last token changed, 2 -> 9: 3 is
+    a right neighbour, (2, 3) becomes (9, 3)
 
 A shard may be emptied that way; its neighbours then border on each other.
 """
@@ -42,7 +42,11 @@ class Borders(NamedTuple):
 
 
 def allocate_borders(
-    segment: np.ndarray, inside: np.ndarray, document_of: np.ndarray | None, weights: np.ndarray | None, merges: int
+    segment: np.ndarray,
+    inside: np.ndarray,
+    document_of: np.ndarray | None,
+    weights: np.ndarray | None,
+    merges: int,
 ) -> Borders:
     """The borders of K shards: shard k begins with segment `segment[k]`, int64[K + 1], or `inside` it, bool[K + 1].
 
@@ -61,7 +65,9 @@ def allocate_borders(
     return borders_of(continued, inside.copy(), document_of[first] == document_of[last], weight, merges)
 
 
-def borders_of(continued: np.ndarray, joined: np.ndarray, whole: np.ndarray, weight: np.ndarray, merges: int) -> Borders:
+def borders_of(
+    continued: np.ndarray, joined: np.ndarray, whole: np.ndarray, weight: np.ndarray, merges: int
+) -> Borders:
     """The borders of which these arrays are known, with room for the changes of `merges`."""
     k = whole.size
     return Borders(
@@ -79,7 +85,10 @@ def borders_of(continued: np.ndarray, joined: np.ndarray, whole: np.ndarray, wei
 
 @helper
 def left_of(shards, borders, k):
-    """The shard whose last token precedes the first one of shard k; -1 if there is none. O(1), O(K) beside empty shards."""
+    """The shard whose last token precedes the first one of shard k; -1 if there is none.
+
+    O(1), O(K) beside empty shards.
+    """
     if shards.state[k].first < 0 or not borders.joined[k]:
         return np.int64(-1)
     j = np.int64(k - 1)
@@ -134,7 +143,8 @@ def run_is_odd(cells, n_cells, width, token):
 def append_token(shard, slot, width, width_a, token):
     """Put a token of so many cells at the end of a shard, and list the pair that it completes. O(slice).
 
-    `width_a`, the cells of the last token before. Returns False, with nothing changed, if cells or arena are too short.
+    `width_a`, the cells of the last token before. Returns False, with nothing changed, if cells or arena are
+    too short.
     """
     cells, arena, slices, state = shard.cells, shard.arena, shard.slices, shard.state[0]
     n_cells, top = state.n_cells, state.arena_top
@@ -180,7 +190,10 @@ def _remember(shards, borders):
 
 @section
 def crosses(task, shards, borders):
-    """Whether the batch merges a pair across a border; the outermost tokens are remembered for `collect`. O(R * K)."""
+    """Whether the batch merges a pair across a border; the outermost tokens are remembered for `collect`.
+
+    O(R * K).
+    """
     _remember(shards, borders)
     for k in range(1, shards.state.shape[0]):
         j = left_of(shards, borders, k)
@@ -192,7 +205,10 @@ def crosses(task, shards, borders):
 
 @section
 def prepare(task, shards, borders):
-    """Before a batch: hand over what it merges across borders. Returns False if that needs a compacted text. O(R * K)."""
+    """Before a batch: hand over what it merges across borders.
+
+    Returns False if that needs a compacted text. O(R * K).
+    """
     n_shards = shards.state.shape[0]
     for k in range(1, n_shards):
         j = left_of(shards, borders, k)
@@ -218,13 +234,16 @@ def prepare(task, shards, borders):
 def collect(task, shards, borders):
     """After a batch: update the pairs across borders. O(R + K), O(R * K) if an outermost token has changed.
 
-    `end`, `token` and `gain` get neighbours across borders, laid out as `Shards.delta_end` and `Shards.delta`.
+    `end`, `token` and `gain` get neighbours across borders, laid out as `Shards.delta_end` and
+    `Shards.delta`.
     """
     merged = shards.merged
     n_shards = shards.state.shape[0]
     changed = False
     for k in range(n_shards):
-        changed |= shards.state[k].first != borders.before[k].first or shards.state[k].last != borders.before[k].last
+        changed |= (
+            shards.state[k].first != borders.before[k].first or shards.state[k].last != borders.before[k].last
+        )
     n = np.int64(0)
     for i in range(task.batch[0].n):
         twins = np.int64(0)

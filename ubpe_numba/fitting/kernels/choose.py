@@ -1,17 +1,17 @@
 """Choosing the merges of a round: the best pairs that do not conflict, taken in batches.
 
-A candidate (l2, r2) is ruled out by a kept pair (l1, r1) if one of the border pairs (r2, l1) and (r1, l2) is as frequent. So of
-each token it is enough to know the count of the most frequent border pair that it would make on either side; each kept pair
-updates these counts of the neighbours of its own tokens once. Pairs in the table are listed by their parts for that:
+A candidate (l2, r2) is ruled out by a kept pair (l1, r1) if one of the border pairs (r2, l1) and (r1, l2) is
+as frequent. So of each token it is enough to know the count of the most frequent border pair that it would
+make on either side; each kept pair updates these counts of the neighbours of its own tokens once. Pairs in
+the table are listed by their parts for that:
 
     table      (5, 1) 8   (1, 2) 9   (2, 4) 6   (5, 3) 4     of which those that occur 5 times are listed
-    listed     of left token 2: (2, 4)      of right token 1: (5, 1)     and so on
-    keep       (1, 2)     5 at the end of a candidate makes (5, 1): right[5] = 8     4 at the beginning makes (2, 4): left[4] = 6
-    (3, 5) 7   is ruled out, as right[5] is not less than 7
-    (4, 6) 7   is not, as left[4] is less
+    listed     of left token 2: (2, 4)      of right token 1: (5, 1)     and so on keep       (1, 2)     5 at
+    the end of a candidate makes (5, 1): right[5] = 8     4 at the beginning makes (2, 4): left[4] = 6 (3, 5)
+    7   is ruled out, as right[5] is not less than 7 (4, 6) 7   is not, as left[4] is less
 
-A kept pair shares no token with another one, so each listed pair is read twice at most. Up to `FEW` candidates are compared with
-every kept pair instead.
+A kept pair shares no token with another one, so each listed pair is read twice at most. Up to `FEW`
+candidates are compared with every kept pair instead.
 """
 
 from __future__ import annotations
@@ -37,10 +37,13 @@ from ubpe_numba.runtime.tables.pairs import EMPTY, find, pair_of, remove
 
 @section
 def list_pairs(entries, conflicts, listed, n_tokens, least):
-    """List the pairs that occur at least so often by their parts; no token is in conflict yet. O(capacity of tables + V).
+    """List the pairs that occur at least so often by their parts; no token is in conflict yet.
 
-    entries int64[P, 2 * capacity]: tables of pairs; conflicts CONFLICT[V], of which `n_tokens` are used; listed LISTED[P *
-    capacity]. The caller allocates all. Above, with least 5: (5, 1), (1, 2) and (2, 4) are listed.
+    O(capacity of tables + V).
+
+    entries int64[P, 2 * capacity]: tables of pairs; conflicts CONFLICT[V], of which `n_tokens` are used;
+    listed LISTED[P * capacity]. The caller allocates all. Above, with least 5: (5, 1), (1, 2) and (2, 4) are
+    listed.
     """
     for t in range(n_tokens):
         conflicts[t].left, conflicts[t].right = 0, 0
@@ -105,9 +108,12 @@ def _push_back(ties, borders, part, heap, entry):
 
 @helper
 def _settle_count(ties, part, entries, heap):
-    """Correct the root of the heap until its count is exact; its index in the table, or NO_PAIR. Amortised O(log heap).
+    """Correct the root of the heap until its count is exact; its index in the table, or NO_PAIR.
 
-    Root (9, (1, 2)), of which the table knows 6 now, above (7, (0, 5)): (1, 2) sinks with 6, and (0, 5) is looked at next.
+    Amortised O(log heap).
+
+    Root (9, (1, 2)), of which the table knows 6 now, above (7, (0, 5)): (1, 2) sinks with 6, and (0, 5) is
+    looked at next.
     """
     while part.heap_size > 0:
         order = heap[0].pair
@@ -118,7 +124,8 @@ def _settle_count(ties, part, entries, heap):
         count = entries[2 * i + 1]
         if count == heap[0].count:
             return i
-        # a first occurrence only moves back: what was exact is a lower bound now; documents are not known any more
+        # a first occurrence only moves back: what was exact is a lower bound now; documents are not known any
+        # more
         tie = np.int64(0)
         if ties is not None and ties == FIRST_SEEN:
             tie = heap[0].tie & ~np.int64(1)
@@ -128,7 +135,10 @@ def _settle_count(ties, part, entries, heap):
 
 @section
 def _tie_key(ties, task, shards, weighted, borders, slot, left, right):
-    """The tie key of a pair that is at the root with its true count. Amortised O(shards), or O(length of its slices)."""
+    """The tie key of a pair that is at the root with its true count.
+
+    Amortised O(shards), or O(length of its slices).
+    """
     n = np.int64(0)
     held = False  # by the document that goes on in the next shard
     for k in range(shards.state.shape[0]):
@@ -140,7 +150,9 @@ def _tie_key(ties, task, shards, weighted, borders, slot, left, right):
             if cell >= 0:
                 return 2 * (shards.base[k].cells + cell) + 1
         else:
-            here, in_first, in_last = count_documents(shard, weights_of(weighted, shards, k), task, slot, left, right)
+            here, in_first, in_last = count_documents(
+                shard, weights_of(weighted, shards, k), task, slot, left, right
+            )
             n += here
             if borders is not None:
                 if held and in_first and borders.continued[k]:
@@ -156,9 +168,10 @@ def _tie_key(ties, task, shards, weighted, borders, slot, left, right):
 def _best(ties, part, entries, slots, heap, task, shards, weighted, borders):
     """The part whose root is the best pair of all, its tie key exact where it matters; -1 if no pair is left.
 
-    Tie keys, smaller is better, are computed only for pairs that come to the root with their true count: FIRST_SEEN holds
-    2 * cell + 1 when exact and 2 * (a lower bound) otherwise, since a first occurrence only moves back; FEWEST_DOCUMENTS holds
-    the number of documents, or 0 while unknown, and stays unknown without a tie. Under these rules there is one part only.
+    Tie keys, smaller is better, are computed only for pairs that come to the root with their true count:
+    FIRST_SEEN holds 2 * cell + 1 when exact and 2 * (a lower bound) otherwise, since a first occurrence only
+    moves back; FEWEST_DOCUMENTS holds the number of documents, or 0 while unknown, and stays unknown without
+    a tie. Under these rules there is one part only.
     """
     best = np.int64(-1)
     for p in range(part.shape[0]):
@@ -168,8 +181,12 @@ def _best(ties, part, entries, slots, heap, task, shards, weighted, borders):
                 i = _settle_count(ties, row, entries[p], top)
                 if ties is not None and i >= 0:
                     n = row.heap_size
-                    tied = (n > 1 and top[1].count == top[0].count) or (n > 2 and top[2].count == top[0].count)
-                    if (ties == FIRST_SEEN and top[0].tie & 1 == 0) or (ties == FEWEST_DOCUMENTS and top[0].tie == 0 and tied):
+                    tied = (n > 1 and top[1].count == top[0].count) or (
+                        n > 2 and top[2].count == top[0].count
+                    )
+                    if (ties == FIRST_SEEN and top[0].tie & 1 == 0) or (
+                        ties == FEWEST_DOCUMENTS and top[0].tie == 0 and tied
+                    ):
                         pair = entries[p, 2 * i]
                         left, right = np.int32(pair >> 32), np.int32(pair & 0xFFFFFFFF)
                         tie = _tie_key(ties, task, shards, weighted, borders, slots[p, i], left, right)
@@ -178,7 +195,11 @@ def _best(ties, part, entries, slots, heap, task, shards, weighted, borders):
                 row.root = i
         if part[p].root >= 0:
             count, pair = heap[p, 0].count, heap[p, 0].pair
-            if best < 0 or count > heap[best, 0].count or (count == heap[best, 0].count and pair < heap[best, 0].pair):
+            if (
+                best < 0
+                or count > heap[best, 0].count
+                or (count == heap[best, 0].count and pair < heap[best, 0].pair)
+            ):
                 best = np.int64(p)
     return best
 
@@ -195,45 +216,55 @@ def _count_of(borders, entries, pair):
 def choose(driver, task, shards, weighted, borders, ties, mirror, listed):
     """Choose the merges of a round, as many as `state.pending` tells: 0 if the tables are too thin or empty.
 
-    O(candidates log heap), and beside it O(candidates * kept) or O(capacity of tables + V), whichever is less, within a factor.
+    O(candidates log heap), and beside it O(candidates * kept) or O(capacity of tables + V), whichever is
+    less, within a factor.
 
-    With many candidates (UBPE tokenizers, part 1): they are the best pairs by count. The first is kept; a later one, (l2, r2), is
-    kept if it shares no token with those kept, and if for each of them, (l1, r1), the border pairs (r2, l1) and (r1, l2) are
-    strictly rarer than it is. Of (1, 2) 9 times, (2, 3) 8 times and (4, 5) 7 times, (1, 2) and (4, 5) are kept, if (5, 1) and
-    (2, 4) occur less than 7 times.
+    With many candidates (UBPE tokenizers, part 1): they are the best pairs by count. The first is kept; a
+    later one, (l2, r2), is kept if it shares no token with those kept, and if for each of them, (l1, r1), the
+    border pairs (r2, l1) and (r1, l2) are strictly rarer than it is. Of (1, 2) 9 times, (2, 3) 8 times and
+    (4, 5) 7 times, (1, 2) and (4, 5) are kept, if (5, 1) and (2, 4) occur less than 7 times.
 
-    With one candidate, where `listed` is None, as many merges as can be made at once with the same result as one after the other.
-    Let q1, q2 ... be the pairs from the best to the worst, and q1 ... qk taken. q = (l, r), the next, is taken too if
-    (1) l is not the right part of a taken pair and r is not the left part of one,
-    (2) 2 * count(q) is at least (unless ties go to the smaller pair: more than) the count of every taken pair (a, a),
-    (3) under other rules of ties than the smaller pair: no other pair is as frequent as q,
-    (4) no taken pair makes a token of one frame, which then meets others where there was no pair.
-    Then one merge after the other would choose q as well, with the same count, documents and occurrences:
+    With one candidate, where `listed` is None, as many merges as can be made at once with the same result as
+    one after the other. Let q1, q2 ... be the pairs from the best to the worst, and q1 ... qk taken. q = (l,
+    r), the next, is taken too if (1) l is not the right part of a taken pair and r is not the left part of
+    one, (2) 2 * count(q) is at least (unless ties go to the smaller pair: more than) the count of every taken
+    pair (a, a), (3) under other rules of ties than the smaller pair: no other pair is as frequent as q, (4)
+    no taken pair makes a token of one frame, which then meets others where there was no pair. Then one merge
+    after the other would choose q as well, with the same count, documents and occurrences:
 
-    * By (1) no occurrence of q overlaps one of a taken pair, so the count of q does not change; and the conflict of (1) is
-      symmetric, so the merges of the batch may be made in any order.
-    * A pair of old tokens never gains. Take a pair (u, v) with a new token in it. Every boundary between tokens of the new text
-      is one of the old text, where it was between the old tokens x, the last part of u (or u itself), and y, the first of v.
-      So count(u, v) <= old count of o = (x, y). If u is new, x is the right part of a taken pair, and if v is new, y is the left
-      part of one: o is in conflict with that pair, so o is not q, and unless it is a taken pair itself (below) it ranks after q,
-      as all that rank before q are taken: count(u, v) <= count(o) <= count(q). With (3) the last is "less than". With ties to the
-      smaller pair, o > q as a pair if they are equally frequent. u new: u > l. u old: u = x >= l, and where x = l, v is new and
-      greater than r. So (u, v) > q: q still wins.
-    * o is a taken pair itself only if that is (a, a). Then u is its token z, and v is z or a. Merged from left to right, (z, z)
-      and (z, a) are left at most count(a, a) / 2 times each, since both represent at least two of its occurrences. With (2) q is
-      more frequent, or as frequent and smaller, because l < z.
-    * Pairs above the greatest length are not candidates: if o is one of them, then so is (u, v), which is no shorter.
+    * By (1) no occurrence of q overlaps one of a taken pair, so the count of q does not change; and the
+      conflict of (1) is symmetric, so the merges of the batch may be made in any order.
+    * A pair of old tokens never gains. Take a pair (u, v) with a new token in it. Every boundary between
+      tokens of the new text is one of the old text, where it was between the old tokens x, the last part of u
+      (or u itself), and y, the first of v. So count(u, v) <= old count of o = (x, y). If u is new, x is the
+      right part of a taken pair, and if v is new, y is the left part of one: o is in conflict with that pair,
+      so o is not q, and unless it is a taken pair itself (below) it ranks after q, as all that rank before q
+      are taken: count(u, v) <= count(o) <= count(q). With (3) the last is "less than". With ties to the
+      smaller pair, o > q as a pair if they are equally frequent. u new: u > l. u old: u = x >= l, and where x
+      = l, v is new and greater than r. So (u, v) > q: q still wins.
+    * o is a taken pair itself only if that is (a, a). Then u is its token z, and v is z or a. Merged from
+      left to right, (z, z) and (z, a) are left at most count(a, a) / 2 times each, since both represent at
+      least two of its occurrences. With (2) q is more frequent, or as frequent and smaller, because l < z.
+    * Pairs above the greatest length are not candidates: if o is one of them, then so is (u, v), which is no
+      shorter.
     * Pairs below the threshold are rarer than q before and after.
 
-    With a `mirror`, int32[V], a pair is merged together with its mirror, directly after it, the smaller of the two first; both
-    have the same count. A pair and its mirror that may overlap, as (a, b) and (b, c) in a b c where b is its own mirror, are a
-    batch of their own. The argument above holds for the texts and their mirrors together. The fit ends where there is room for
-    one merge only and two are next.
+    With a `mirror`, int32[V], a pair is merged together with its mirror, directly after it, the smaller of
+    the two first; both have the same count. A pair and its mirror that may overlap, as (a, b) and (b, c) in a
+    b c where b is its own mirror, are a batch of their own. The argument above holds for the texts and their
+    mirrors together. The fit ends where there is room for one merge only and two are next.
 
-    A hundred lines, forty of them this proof; helpers that take whole NamedTuples cost a third of a second of compiling each.
+    A hundred lines, forty of them this proof; helpers that take whole NamedTuples cost a third of a second of
+    compiling each.
     """
     state, used, candidates = driver.state[0], driver.used, driver.candidates
-    part, entries, slots, heap, conflicts = driver.part, driver.entries, driver.slots, driver.heap, driver.conflicts
+    part, entries, slots, heap, conflicts = (
+        driver.part,
+        driver.entries,
+        driver.slots,
+        driver.heap,
+        driver.conflicts,
+    )
     room = state.limit - state.next_id
     if listed is None:
         wanted = min(room, np.int64(candidates.shape[0]))
@@ -307,7 +338,12 @@ def choose(driver, task, shards, weighted, borders, ties, mirror, listed):
         left = pair >> 32
         right = pair & 0xFFFFFFFF
         if listed is not None:
-            good = not thin and (kept < room or mirror is not None) and used[0, left] != stamp and used[0, right] != stamp
+            good = (
+                not thin
+                and (kept < room or mirror is not None)
+                and used[0, left] != stamp
+                and used[0, right] != stamp
+            )
             # a look at a kept pair takes as long as four entries of the tables
             if not is_listed and 0 < listed.size < 4 * looks - conflicts.size:
                 list_pairs(entries, conflicts, listed, state.next_id, candidates[n - 1].count)
@@ -326,7 +362,11 @@ def choose(driver, task, shards, weighted, borders, ties, mirror, listed):
                     )
                     j += 1
                 looks += j
-            if mirror is not None and good and kept + 1 + (pair_of(mirror[right], mirror[left]) != pair) > room:
+            if (
+                mirror is not None
+                and good
+                and kept + 1 + (pair_of(mirror[right], mirror[left]) != pair) > room
+            ):
                 good = False
                 room = kept
                 state.limit = state.next_id + kept
@@ -335,7 +375,8 @@ def choose(driver, task, shards, weighted, borders, ties, mirror, listed):
                 used[0, right] = stamp
                 if is_listed:
                     looks += keep(entries, conflicts, listed, left, right)
-            state.visited += 1 + looks - before  # so that Ctrl-C does not wait for many rounds of many candidates
+            # so that Ctrl-C does not wait for many rounds of many candidates
+            state.visited += 1 + looks - before
             if not good:
                 _push_back(ties, borders, part, heap, candidates[i])
                 continue
@@ -366,15 +407,20 @@ def take(driver, task, borders, mirror):
 
     A pair and its mirror are in one batch; the mirror of each new token is written down here.
 
-    So the records of a batch have a bound. Batches give what the round at once would give, with the same counts: its pairs do
-    not overlap, so none loses an occurrence to another, and what a batch creates is not chosen before the round is over. Pending
-    merges of 50, 40 and 30 occurrences, where a batch is closed at 80: the first two are a batch, then the third.
+    So the records of a batch have a bound. Batches give what the round at once would give, with the same
+    counts: its pairs do not overlap, so none loses an occurrence to another, and what a batch creates is not
+    chosen before the round is over. Pending merges of 50, 40 and 30 occurrences, where a batch is closed at
+    80: the first two are a batch, then the third.
     """
     state, batch = driver.state[0], task.batch[0]
     entries, slots, width, lengths = driver.entries, driver.slots, task.width, driver.lengths
     done, pending = batch.n, state.pending
     for i in range(pending):
-        task.left[i], task.right[i], task.counts[i] = task.left[done + i], task.right[done + i], task.counts[done + i]
+        task.left[i], task.right[i], task.counts[i] = (
+            task.left[done + i],
+            task.right[done + i],
+            task.counts[done + i],
+        )
     n = np.int64(0)
     occurrences = np.int64(0)
     odd = False  # the mirror comes next

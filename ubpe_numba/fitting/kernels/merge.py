@@ -38,7 +38,8 @@ def allocate_weighted(
 ) -> Weighted:
     """The arrays of K shards at `base`, of which shard k holds the segments of the range `segments[k]`.
 
-    document_of int32[n_segments], None if every segment is a document; weights int64[n_segments], None if all are 1.
+    document_of int32[n_segments], None if every segment is a document; weights int64[n_segments], None if all
+    are 1.
     """
     i32, i64 = np.int32, np.int64
     k = len(base) - 1
@@ -85,17 +86,21 @@ def _run_is_odd(cells, p, width, token):
 
 @section
 def merge(shard, weighted, task, mirror):
-    """Replace the pairs of the batch, in order, left to right: merge `i` makes token `first_id + i`. O(slices of the pairs).
+    """Replace the pairs of the batch, in order, left to right: merge `i` makes token `first_id + i`.
 
-    [1, 2, 3, 1, 2] with (1, 2) -> 4 becomes [4, 3, 4]; [1, 1, 1] with (1, 1) -> 4 becomes [4, 1], but [1, 4] if (1, 1) is
-    merged as the mirror of another pair.
+    O(slices of the pairs).
 
-    shard: of `shard_of`; weighted: None or of `weights_of`, and the compiler makes two kernels of it; task: `Task`. Nothing is
-    allocated. Per merge the shard is left with the distinct neighbours and their counts (`delta`), its occurrences moved to the
-    front of their slice, the neighbours of each, and a row of `merged`. A neighbour is counted in a dense array, so that the
-    driver touches its hash table once per distinct neighbour and not once per occurrence.
+    [1, 2, 3, 1, 2] with (1, 2) -> 4 becomes [4, 3, 4]; [1, 1, 1] with (1, 1) -> 4 becomes [4, 1], but [1, 4]
+    if (1, 1) is merged as the mirror of another pair.
 
-    More than a hundred lines: the loop over occurrences, and what is written down after it, share two dozen arrays and sums.
+    shard: of `shard_of`; weighted: None or of `weights_of`, and the compiler makes two kernels of it; task:
+    `Task`. Nothing is allocated. Per merge the shard is left with the distinct neighbours and their counts
+    (`delta`), its occurrences moved to the front of their slice, the neighbours of each, and a row of
+    `merged`. A neighbour is counted in a dense array, so that the driver touches its hash table once per
+    distinct neighbour and not once per occurrence.
+
+    More than a hundred lines: the loop over occurrences, and what is written down after it, share two dozen
+    arrays and sums.
     """
     cells, arena, width, separators = shard.cells, shard.arena, task.width, shard.separators
     neighbours, left, right, seen = shard.neighbours, shard.counters[0], shard.counters[1], shard.counters[2]
@@ -231,16 +236,23 @@ def merge(shard, weighted, task, mirror):
 def fill(shard, task):
     """Write the slices of the pairs that the batch before created, of which the driver kept the frequent ones.
 
-    `task.new_*` lists their tokens and slots per merge and part of the driver. Occurrences come in ascending order out of those
-    of the merged pair, so every slice is ascending. The driver has made sure that the arena has room. O(occurrences of the
-    merges that created a frequent pair).
+    `task.new_*` lists their tokens and slots per merge and part of the driver. Occurrences come in ascending
+    order out of those of the merged pair, so every slice is ascending. The driver has made sure that the
+    arena has room. O(occurrences of the merges that created a frequent pair).
 
-    [3, 1, 2, 5, 3, 1, 2, 6] with (1, 2) -> 4 has become 3 4 . 5 3 4 . 6 in the cells 1 to 8. If (3, 4) is frequent and has slot
-    8, it gets 1 and 5 in the arena, from `arena_top` on, and slices[16], slices[17] = where that is, 2.
+    [3, 1, 2, 5, 3, 1, 2, 6] with (1, 2) -> 4 has become 3 4 . 5 3 4 . 6 in the cells 1 to 8. If (3, 4) is
+    frequent and has slot 8, it gets 1 and 5 in the arena, from `arena_top` on, and slices[16], slices[17] =
+    where that is, 2.
 
     Seventy lines: the lists of a merge are laid out, and then filled, by the same cursors.
     """
-    arena, neighbours, slices, width, delta = shard.arena, shard.neighbours, shard.slices, task.width, shard.delta
+    arena, neighbours, slices, width, delta = (
+        shard.arena,
+        shard.neighbours,
+        shard.slices,
+        task.width,
+        shard.delta,
+    )
     left, right, left_at, right_at = shard.counters[0], shard.counters[1], shard.cursors[0], shard.cursors[1]
     n_lists = 1 + task.batch[0].more_lists
     top = shard.state[0].arena_top
@@ -253,7 +265,11 @@ def fill(shard, task):
         for part in range(n_lists):
             n_new += task.new_end[part, 2 * i + 2] - task.new_end[part, 2 * i]
         if n_new > 0:
-            first, middle, last = shard.delta_end[2 * i], shard.delta_end[2 * i + 1], shard.delta_end[2 * i + 2]
+            first, middle, last = (
+                shard.delta_end[2 * i],
+                shard.delta_end[2 * i + 1],
+                shard.delta_end[2 * i + 2],
+            )
             for j in range(first, middle):
                 left[delta[2 * j]] = delta[2 * j + 1]
                 left_at[delta[2 * j]] = -1
@@ -302,7 +318,10 @@ def fill(shard, task):
 
 @helper
 def first_occurrence(cells, width, arena, slices, slot, a, b):
-    """Cell of the first occurrence of a pair, or -1; the stale ones before it leave its slice. Amortised O(1)."""
+    """Cell of the first occurrence of a pair, or -1; the stale ones before it leave its slice.
+
+    Amortised O(1).
+    """
     j = np.int64(slices[2 * slot])
     end = j + slices[2 * slot + 1]
     while j < end and (cells[arena[j]] != a or cells[arena[j] + width[a]] != b):
@@ -318,7 +337,12 @@ def count_documents(shard, weighted, task, slot, a, b):
 
     [1, 2, 1, 2], [3] and [1, 2]: 2 documents, the first and the last among them. O(length of the slice).
     """
-    cells, arena, separators, segment_of_block = shard.cells, shard.arena, shard.separators, shard.segment_of_block
+    cells, arena, separators, segment_of_block = (
+        shard.cells,
+        shard.arena,
+        shard.separators,
+        shard.segment_of_block,
+    )
     begin = np.int64(shard.slices[2 * slot])
     last_segment = separators.size - 2
     document = np.int32(-1)

@@ -1,37 +1,42 @@
 """The driver's tables of a fit: which pairs are live, their counts, and how a batch of merges changes them.
 
-The driver never reads the text. Its pairs are dealt, by hash, to as many *parts* as there are threads: each part owns a table
-(pair -> count, slot), a heap and a stack of free slots, and updates its own pairs while the others update theirs. With two parts,
-and (1, 2) in part 0:
+The driver never reads the text. Its pairs are dealt, by hash, to as many *parts* as there are threads: each
+part owns a table (pair -> count, slot), a heap and a stack of free slots, and updates its own pairs while the
+others update theirs. With two parts, and (1, 2) in part 0:
 
-    part[0]     entries   [ . . . (1, 2) 7 . . . ]     hash table of pairs and counts, see runtime/tables/pairs.py
-                slots     [ . . .   4      . . . ]     of the same entry: where a shard finds its slice; -1 if it is too long
-                heap      [ (7, (1, 2)), ... ]         pairs that may be merged, largest count first
-                free      [ 0, 6 ]                     slots 2 * i + 0 of pairs that are gone, to be used again
+    part[0]     entries   [ . . . (1, 2) 7 . . . ]     hash table of pairs and counts, see
+    runtime/tables/pairs.py
+                slots     [ . . .   4      . . . ]     of the same entry: where a shard finds its slice; -1 if
+                it is too long heap      [ (7, (1, 2)), ... ]         pairs that may be merged, largest count
+                first free      [ 0, 6 ]                     slots 2 * i + 0 of pairs that are gone, to be
+                used again
     part[1]     entries, slots, heap, free             of all other pairs; its slots are 2 * i + 1
 
-Only pairs with count >= threshold are in a table. A rarer one cannot be chosen, and since no count rises after the round that
-creates a pair, it cannot come back above the threshold. When too few are left the threshold falls, and another epoch counts again
-(fit.py).
+Only pairs with count >= threshold are in a table. A rarer one cannot be chosen, and since no count rises
+after the round that creates a pair, it cannot come back above the threshold. When too few are left the
+threshold falls, and another epoch counts again (fit.py).
 
-Shards deal the neighbours of a large batch to the parts (`deal`), so that each part adds up its own only. A small batch is
-worked on by one thread, in one pass for all parts: more passes would cost more than they divide.
+Shards deal the neighbours of a large batch to the parts (`deal`), so that each part adds up its own only. A
+small batch is worked on by one thread, in one pass for all parts: more passes would cost more than they
+divide.
 
-The driver describes a batch to the shards in a `Task`: its merges, and which new pairs of the batch before are frequent:
+The driver describes a batch to the shards in a `Task`: its merges, and which new pairs of the batch before
+are frequent:
 
     left, right, slot     1 2 4                        merge (1, 2), whose occurrences are listed in slot 4
-    batch                 n = 1, first_id = 9          it makes token 9
-    new_token, new_slot   3 8 | 5 10                   of part p, after the merge: (3, 9) has slot 8, (9, 5) has slot 10
-    new_end               0 1   2                      of merge i: left neighbours end at 2i + 1, right ones at 2i + 2
+    batch                 n = 1, first_id = 9          it makes token 9 new_token, new_slot   3 8 | 5 10
+    of part p, after the merge: (3, 9) has slot 8, (9, 5) has slot 10 new_end               0 1   2
+    of merge i: left neighbours end at 2i + 1, right ones at 2i + 2
 
-A heap is an array of `ENTRY` records: the largest count first, then the smallest tie key, then the smallest pair. The caller
-keeps its size. Entry i is above entries 2i + 1 and 2i + 2:
+A heap is an array of `ENTRY` records: the largest count first, then the smallest tie key, then the smallest
+pair. The caller keeps its size. Entry i is above entries 2i + 1 and 2i + 2:
 
     index    0          1          2          3
     count    9          7          9          7         0 before 2, as its pair is smaller
     pair     (1, 2)     (0, 5)     (3, 4)     (0, 6)
 
-Entries are lazy: a count in the heap may be too large (counts only fall), and is corrected when the entry reaches the root.
+Entries are lazy: a count in the heap may be too large (counts only fall), and is corrected when the entry
+reaches the root.
 """
 
 from __future__ import annotations
@@ -49,8 +54,8 @@ from ubpe_numba.runtime.tables.pairs import find, hash_of, home, pair_of, put, r
 SMALLEST, FIRST_SEEN, FEWEST_DOCUMENTS = 0, 1, 2
 # the root of a heap if it is not an index
 NO_PAIR, NOT_KNOWN = -1, -2
-#: Up to this many candidates a round compares each with all that are kept (choose.py): about 2,000 comparisons, the size of the
-#: smallest hash table.
+#: Up to this many candidates a round compares each with all that are kept (choose.py): about 2,000
+#: comparisons, the size of the smallest hash table.
 FEW = 64
 
 _I64 = np.int64
@@ -82,10 +87,12 @@ ENTRY = np.dtype(
     [
         ("count", _I64),
         ("tie", _I64),  # smaller ones first among equal counts
-        ("pair", _I64),  # smaller ones first among equal ties; complemented where the larger pair is to be first
+        # smaller ones first among equal ties; complemented where the larger pair is to be first
+        ("pair", _I64),
     ]
 )
-#: Of a token: the count of its most frequent border pair with kept pairs, and the first listed pair, -1 without one.
+#: Of a token: the count of its most frequent border pair with kept pairs, and the first listed pair, -1
+#: without one.
 CONFLICT = np.dtype(
     [
         ("left", _I64),  # (r1, token), which a candidate that begins with it would make
@@ -94,18 +101,22 @@ CONFLICT = np.dtype(
         ("first_right", _I64),  # as right part
     ]
 )
-#: Of pair p * capacity + i, at index i of table p: the next listed one with the same left part, and with the same right part.
+#: Of pair p * capacity + i, at index i of table p: the next listed one with the same left part, and with the
+#: same right part.
 LISTED = np.dtype([("left", _I64), ("right", _I64)])
 #: The state of a part; two cache lines each.
 PART = np.dtype(
     {
         "names": [
-            "below",  # pairs, not too long, that may lie in [min_count, threshold): an upper bound, 0 only if there are none
+            # pairs, not too long, that may lie in [min_count, threshold): an upper bound, 0 only if there are
+            # none
+            "below",
             "heap_size",
             "n_pairs",  # in the table
             "n_free",  # slots to be used again
             "n_slots",  # slots ever given out
-            "root",  # index in the table of the root of the heap if its count is exact, else NO_PAIR or NOT_KNOWN
+            # index in the table of the root of the heap if its count is exact, else NO_PAIR or NOT_KNOWN
+            "root",
         ],
         "formats": [_I64] * 6,
         "itemsize": 128,
@@ -113,7 +124,9 @@ PART = np.dtype(
     align=True,
 )
 #: Result of a fit, for each id.
-LEARNED = np.dtype([("left", _I64), ("right", _I64), ("count", _I64), ("documents", _I64), ("replaced", _I64)])
+LEARNED = np.dtype(
+    [("left", _I64), ("right", _I64), ("count", _I64), ("documents", _I64), ("replaced", _I64)]
+)
 #: The batch that a task holds, and the one before it.
 BATCH = np.dtype(
     [
@@ -140,12 +153,14 @@ class Driver(NamedTuple):
     sums: np.ndarray  # int64[P, V]: counts of a merge's neighbours over all shards, zero between uses
     seen: np.ndarray  # int32[P, V]: which they are
     read: np.ndarray  # int64[P, 2K]: how far the lists are read that shards have dealt
-    used: np.ndarray  # int64[2, V]: the last round that took a pair with this token as left part, as right part
+    # int64[2, V]: the last round that took a pair with this token as left part, as right part
+    used: np.ndarray
     candidates: np.ndarray  # ENTRY[C]
     conflicts: np.ndarray  # CONFLICT[V], or of few candidates [0]
     listed: np.ndarray | None  # LISTED[P * capacity], of few candidates [0], of one None
     lengths: np.ndarray  # int64[V]: symbols of each token
-    mirror: np.ndarray | None  # int32[V]: the mirror of each token, where documents count together with their mirrors
+    # int32[V]: the mirror of each token, where documents count together with their mirrors
+    mirror: np.ndarray | None
     learned: np.ndarray  # LEARNED[V]: the result
 
 
@@ -159,7 +174,8 @@ class Task(NamedTuple):
     counts: np.ndarray  # int64[R]
     width: np.ndarray  # int32[V]: cells of a token in the text as it is laid out now
     filled_left: np.ndarray  # int32[R]: left parts of the batch before
-    new_token: np.ndarray  # int32[P, M]: neighbours with which merge i created a frequent pair of part p, left ones first
+    # int32[P, M]: neighbours with which merge i created a frequent pair of part p, left ones first
+    new_token: np.ndarray
     new_slot: np.ndarray  # int32[P, M]
     new_end: np.ndarray  # int64[P, 2R + 1]: laid out as Shards.delta_end
     twin_slot: np.ndarray  # int64[R]: slot of (new, new), or -1
@@ -232,19 +248,23 @@ def part_of(pair, n_parts):
 
 @helper
 def owner_of(borders, pair, n_parts):
-    """The part that owns a pair; of a single shard there is one, and the compiler leaves the hash out. O(1)."""
+    """The part that owns a pair; of a single shard there is one, and the compiler leaves the hash out.
+
+    O(1).
+    """
     return np.int64(0) if borders is None else part_of(pair, n_parts)
 
 
-# Helpers take the rows of a part: a whole `Driver` would carry all of its arrays through every step of the compiler.
+# Helpers take the rows of a part: a whole `Driver` would carry all of its arrays through every step of the
+# compiler.
 
 
 @helper
 def create(state, part, p, n_parts, entries, slots, free, heap, pair, count, allowed):
     """Enter a new pair if it is frequent enough; one that is `allowed` to be merged gets a slot. O(log heap).
 
-    Returns the slot, or -1. Threshold 5, least count 2, one part with a free slot 4: a pair with count 6 gets slot 4; one with
-    count 3 is only counted in `below`.
+    Returns the slot, or -1. Threshold 5, least count 2, one part with a free slot 4: a pair with count 6 gets
+    slot 4; one with count 3 is only counted in `below`.
     """
     slot = np.int64(-1)
     if count < state.threshold:
@@ -284,7 +304,10 @@ def _lower(state, part, entries, slots, free, pair, count):
 
 @section
 def has_room(driver, task, shards, borders):
-    """Whether there is room for the pairs that the batch may create; `state.need` is what a part needs. O(K + P), or O(K * P)."""
+    """Whether there is room for the pairs that the batch may create; `state.need` is what a part needs.
+
+    O(K + P), or O(K * P).
+    """
     batch, n_parts = task.batch[0], driver.part.shape[0]
     need = np.int64(0)
     for p in range(n_parts, 2 * n_parts if borders is not None and batch.dealt else n_parts + 1):
@@ -310,13 +333,16 @@ def has_room(driver, task, shards, borders):
 
 @section
 def deal(shards, task, n_parts, k):
-    """Deal the neighbours of a batch in shard k to the parts that own the pairs which go and come. O(neighbours + P).
+    """Deal the neighbours of a batch in shard k to the parts that own the pairs which go and come.
 
-    Each is dealt twice, as its index in `delta`: to the part of the pair that loses, in list p of 2 * P, and of the one that
-    gains, in list P + p. `dealt_end[k, p]` is where list p ends, and list p + 1 begins. Lists are by merge and side, as `delta`.
+    O(neighbours + P).
 
-    Neighbours 7 and 8, P = 2, the pairs that lose in parts 1 and 0, those that gain both in part 0: dealt 1 0 0 1, dealt_end
-    1 2 4 4.
+    Each is dealt twice, as its index in `delta`: to the part of the pair that loses, in list p of 2 * P, and
+    of the one that gains, in list P + p. `dealt_end[k, p]` is where list p ends, and list p + 1 begins. Lists
+    are by merge and side, as `delta`.
+
+    Neighbours 7 and 8, P = 2, the pairs that lose in parts 1 and 0, those that gain both in part 0: dealt 1 0
+    0 1, dealt_end 1 2 4 4.
     """
     first, batch = shards.base[k].cells, task.batch[0]
     delta, delta_end = shards.delta[2 * first :], shards.delta_end[k]
@@ -368,21 +394,23 @@ def _add(sums, seen, n, x, gain):
 
 @section
 def account(driver, task, shards, weighted, borders, mirror, p):
-    """Carry the counts of a merged batch for the pairs of part p, or of all parts if it is -1. O(distinct neighbours).
+    """Carry the counts of a merged batch for the pairs of part p, or of all parts if it is -1.
 
-    Merging x a b y into x z y takes one from (x, a) and (b, y) and gives one to (x, z) and (z, y). Where occurrences touch,
-    a b a b -> z z, the pair (b, a) between them was counted as right neighbour only, and (z, z) appears instead. In 1 2 1 2 3,
-    with (1, 2) -> 9: left neighbours none, right ones 1 and 3 once each, one twin. (2, 1) and (2, 3) lose one each; (9, 1) gets
-    1 - 1 = 0, (9, 3) and (9, 9) get one each.
+    O(distinct neighbours).
 
-    If shards have dealt their neighbours, a part adds up what it got, first of the pairs that lose, then of those that gain;
-    otherwise it adds up all. A part also writes down what was learned by every P-th merge. The lists of new pairs are in the row
-    of the part in the task, those of all parts in the first.
+    Merging x a b y into x z y takes one from (x, a) and (b, y) and gives one to (x, z) and (z, y). Where
+    occurrences touch, a b a b -> z z, the pair (b, a) between them was counted as right neighbour only, and
+    (z, z) appears instead. In 1 2 1 2 3, with (1, 2) -> 9: left neighbours none, right ones 1 and 3 once
+    each, one twin. (2, 1) and (2, 3) lose one each; (9, 1) gets 1 - 1 = 0, (9, 3) and (9, 9) get one each.
 
-    With a `mirror` the merges of a pair and of its mirror follow one another, and a left neighbour x of the one counts as a
-    right neighbour mirror[x] of the other, so that both have the counts that the texts and their mirrors would give. Where the
-    two touch, z and its mirror are neighbours: that pair is its own mirror, counts twice, and is created with the second merge.
-    There are no borders then.
+    If shards have dealt their neighbours, a part adds up what it got, first of the pairs that lose, then of
+    those that gain; otherwise it adds up all. A part also writes down what was learned by every P-th merge.
+    The lists of new pairs are in the row of the part in the task, those of all parts in the first.
+
+    With a `mirror` the merges of a pair and of its mirror follow one another, and a left neighbour x of the
+    one counts as a right neighbour mirror[x] of the other, so that both have the counts that the texts and
+    their mirrors would give. Where the two touch, z and its mirror are neighbours: that pair is its own
+    mirror, counts twice, and is created with the second merge. There are no borders then.
 
     A hundred lines: the two sides of a merge, and the pair of its twins, share a dozen rows of arrays.
     """
@@ -421,7 +449,11 @@ def account(driver, task, shards, weighted, borders, mirror, p):
                 if borders is not None and batch.dealt:
                     for k in range(n_shards):
                         first, of = base[k].cells, gains * n_shards + k
-                        j, end, stop = read[of], dealt_end[k, gains * n_parts + p], delta_end[k, 2 * i + side + 1]
+                        j, end, stop = (
+                            read[of],
+                            dealt_end[k, gains * n_parts + p],
+                            delta_end[k, 2 * i + side + 1],
+                        )
                         while j < end and dealt[2 * first + j] < stop:
                             at = first + dealt[2 * first + j]
                             gain = np.int64(delta[2 * at + 1])
@@ -472,13 +504,27 @@ def account(driver, task, shards, weighted, borders, mirror, p):
                             count -= other_twins
                         if x == (mirror[b] if side else mirror[a]):
                             count -= touching
-                    if state.frame > 0 and (lengths[x] % state.frame == 0) != (lengths[new] % state.frame == 0):
+                    if state.frame > 0 and (lengths[x] % state.frame == 0) != (
+                        lengths[new] % state.frame == 0
+                    ):
                         continue  # a part of a frame beside a whole one is no pair
                     pair = pair_of(new, x) if side else pair_of(x, new)
                     q = owner_of(borders, pair, n_parts)
                     if p < 0 or q == p:
                         allowed = lengths[x] + lengths[new] <= state.longest
-                        slot = create(state, part[q], q, n_parts, entries[q], slots[q], free[q], heap[q], pair, count, allowed)
+                        slot = create(
+                            state,
+                            part[q],
+                            q,
+                            n_parts,
+                            entries[q],
+                            slots[q],
+                            free[q],
+                            heap[q],
+                            pair,
+                            count,
+                            allowed,
+                        )
                         if slot >= 0:
                             new_token[n_new] = x
                             new_slot[n_new] = slot
@@ -499,7 +545,9 @@ def account(driver, task, shards, weighted, borders, mirror, p):
         if p < 0 or q == p:
             allowed = 2 * lengths[new] <= state.longest
             twins += other_twins
-            task.twin_slot[i] = create(state, part[q], q, n_parts, entries[q], slots[q], free[q], heap[q], pair, twins, allowed)
+            task.twin_slot[i] = create(
+                state, part[q], q, n_parts, entries[q], slots[q], free[q], heap[q], pair, twins, allowed
+            )
         if p < 0 or i % n_parts == p:
             documents = np.int64(0) if borders is None else -repeated(merged, borders, i)
             replaced = np.int64(0)

@@ -1,25 +1,30 @@
 """The rounds of a fit over its shards, on one thread or many, back in Python every so often for progress and Ctrl-C.
 
-`seed` enters the pairs of a new epoch into the tables of the driver; `run`, helped by `work`, goes through the rounds.
+`seed` enters the pairs of a new epoch into the tables of the driver; `run`, helped by `work`, goes through
+the rounds.
 
-A round: the driver chooses its merges, and takes them in batches, so that their records have a bound. For each batch every
-shard writes the slices of the pairs that the batch before created, and merges; then every part of the driver accounts for its
-pairs. Shards and parts are *pieces* of work that any thread may claim, so no job waits for a particular thread; each tries the
-piece of its own index first, which keeps the memory of that piece in its cache.
+A round: the driver chooses its merges, and takes them in batches, so that their records have a bound. For
+each batch every shard writes the slices of the pairs that the batch before created, and merges; then every
+part of the driver accounts for its pairs. Shards and parts are *pieces* of work that any thread may claim, so
+no job waits for a particular thread; each tries the piece of its own index first, which keeps the memory of
+that piece in its cache.
 
-    CHOOSE ──> MERGE ──> ACCOUNT ──> CHOOSE ...      a job each of MERGE (one piece a shard) and ACCOUNT (one piece a part)
+    CHOOSE ──> MERGE ──> ACCOUNT ──> CHOOSE ...      a job each of MERGE (one piece a shard) and ACCOUNT (one
+    piece a part)
        └─────> FILL ──> CHOOSE or MERGE              slices are written before they are looked at
 
 `control` is how threads meet: int64 words, a cache line (LINE words) apart.
 
-    word JOB                  4 * number + kind of the job on offer: one word, as both have to be read together
-    word FINISHED             how many of its pieces are done
-    word CLAIMS + k * LINE    the last job in which piece k was claimed
+    word JOB                  4 * number + kind of the job on offer: one word, as both have to be read
+    together word FINISHED             how many of its pieces are done word CLAIMS + k * LINE    the last job
+    in which piece k was claimed
 
-    e.g. two shards, job 21 (number 5, kind MERGE):   21 | 1 | 21 | 21      both pieces are claimed, one of them is done
+    e.g. two shards, job 21 (number 5, kind MERGE):   21 | 1 | 21 | 21      both pieces are claimed, one of
+    them is done
 
-Variants that a fit does not need are not compiled: `weighted`, `borders`, `ties` and `driver.listed` are None where documents
-weigh 1, there is one shard, ties go to the smaller pair, a round has one candidate. Each case that occurs has its own kernel.
+Variants that a fit does not need are not compiled: `weighted`, `borders`, `ties` and `driver.listed` are None
+where documents weigh 1, there is one shard, ties go to the smaller pair, a round has one candidate. Each case
+that occurs has its own kernel.
 """
 
 from __future__ import annotations
@@ -32,7 +37,14 @@ from ubpe_numba.fitting.kernels.merge import fill, merge, weights_of
 from ubpe_numba.fitting.kernels.pair_table import account, create, deal, has_room, part_of
 from ubpe_numba.fitting.kernels.text_cells import shard_of
 from ubpe_numba.runtime.compiler import helper, kernel
-from ubpe_numba.runtime.machine.intrinsics import atomic_add, atomic_load, atomic_store, atomic_swap, give_way, pause
+from ubpe_numba.runtime.machine.intrinsics import (
+    atomic_add,
+    atomic_load,
+    atomic_store,
+    atomic_swap,
+    give_way,
+    pause,
+)
 
 # why `run` came back
 DONE, THIN, FULL, GROW, PAUSE, BATCH, CROSSING = range(7)
@@ -44,7 +56,8 @@ LINE = 16
 JOB, FINISHED, CLAIMS = 0, LINE, 2 * LINE
 PARALLEL_ABOVE = 400  # occurrences of a batch (60 ns each); below, hand-offs cost more than they spare
 #: Microseconds that the jobs of a kind took; see benchmarks/scaling.py.
-JOBS = np.dtype([("n", np.int64), ("work", np.int64), ("longest", np.int64)])  # `longest`: the sum of the longest pieces
+# `longest`: the sum of the longest pieces
+JOBS = np.dtype([("n", np.int64), ("work", np.int64), ("longest", np.int64)])
 _PATIENCE = 1 << 12  # looks at a word, 10 to 70 ns each, before a thread sleeps
 #: The clock of benchmarks/scaling.py, which alone has a trace.
 processor_time = None
@@ -52,7 +65,10 @@ processor_time = None
 
 @helper
 def _claim(control, job, k):
-    """Whether piece k of this job is this thread's now. No job begins before all pieces of the one before are done. O(1)."""
+    """Whether piece k of this job is this thread's now.
+
+    No job begins before all pieces of the one before are done. O(1).
+    """
     claimed = atomic_load(control, CLAIMS + k * LINE)
     return claimed < job and atomic_swap(control, CLAIMS + k * LINE, claimed, job)
 
@@ -61,7 +77,8 @@ def _claim(control, job, k):
 def _wait_for(control, word, value, wanted):
     """Look at a word until it holds the value, or, if that is not wanted, until it holds another; returns what it holds.
 
-    A thread that waits for a job sleeps after a while, the one that waits for the end of a job after eight times as long.
+    A thread that waits for a job sleeps after a while, the one that waits for the end of a job after eight
+    times as long.
     """
     looks = 0
     while True:
@@ -101,9 +118,10 @@ def rewrite_shard(kind, k, task, shards, weighted, mirror):
 def seed(state, part, entries, slots, free, heap, lengths, pairs, counts, new_slots, p):
     """Create the pairs of a new epoch that part p owns. O(pairs log pairs).
 
-    The first seven arrays are those of `Driver`, the tables empty; pairs, counts int64[n]; new_slots int32[n] gets the slots, -1
-    for pairs that are too rare or too long. Returns 0, or, if there is no room for them, how many pairs the part has, and nothing
-    is changed. Pairs [(0, 1), (1, 2)] with counts [9, 4] at a threshold of 5, one part: new_slots [0, -1].
+    The first seven arrays are those of `Driver`, the tables empty; pairs, counts int64[n]; new_slots int32[n]
+    gets the slots, -1 for pairs that are too rare or too long. Returns 0, or, if there is no room for them,
+    how many pairs the part has, and nothing is changed. Pairs [(0, 1), (1, 2)] with counts [9, 4] at a
+    threshold of 5, one part: new_slots [0, -1].
     """
     n_parts = part.shape[0]
     n = np.int64(0)
@@ -124,7 +142,8 @@ def seed(state, part, entries, slots, free, heap, lengths, pairs, counts, new_sl
 def work(driver, task, shards, weighted, borders, control, me):
     """A thread that helps `run` until it stops. O(what it helps with).
 
-    The arrays are those of `run`; `me` int64, from 1 on. With two shards, thread 1 tries piece 1 of each job, then piece 0.
+    The arrays are those of `run`; `me` int64, from 1 on. With two shards, thread 1 tries piece 1 of each job,
+    then piece 0.
     """
     job = np.int64(0)
     while True:
@@ -179,7 +198,8 @@ def _until(driver, task, shards, weighted, borders, ties, control, threads, budg
                         return CROSSING
                     return BATCH
                 visits = np.int64(16 * batch.n)
-                for i in range(batch.n):  # as many in each shard as in the first: the others are in other caches
+                # as many in each shard as in the first: the others are in other caches
+                for i in range(batch.n):
                     visits += n_shards * shards.slices[0, 2 * task.slot[i] + 1]
                 batch.shared = threads > 1 and visits > state.shared_above
                 batch.dealt = batch.shared and n_parts > 1
@@ -252,18 +272,21 @@ def _until(driver, task, shards, weighted, borders, ties, control, threads, budg
 def run(driver, task, shards, weighted, borders, ties, control, threads, budget, trace):
     """Rounds until there is a reason to stop; returns it. O(occurrences).
 
-    DONE: the vocabulary is full, or no pair reaches the least count. THIN: the threshold must fall. FULL: an arena is, or a text
-    must be compacted. GROW: tables, heaps, slots or tokens need room for `state.need` more. PAUSE: `budget` occurrences were
-    visited. BATCH: shards elsewhere have to merge the batch, in stage MERGED the fit goes on; CROSSING: the same, but first a
-    token has to be handed over. Every reason but DONE is dealt with by the caller, who calls again with the same arrays or longer
-    ones. For shards elsewhere, `shards` holds their answers and no text (distributed/remote_text.py).
+    DONE: the vocabulary is full, or no pair reaches the least count. THIN: the threshold must fall. FULL: an
+    arena is, or a text must be compacted. GROW: tables, heaps, slots or tokens need room for `state.need`
+    more. PAUSE: `budget` occurrences were visited. BATCH: shards elsewhere have to merge the batch, in stage
+    MERGED the fit goes on; CROSSING: the same, but first a token has to be handed over. Every reason but DONE
+    is dealt with by the caller, who calls again with the same arrays or longer ones. For shards elsewhere,
+    `shards` holds their answers and no text (distributed/remote_text.py).
 
-    driver, task, shards: `Driver`, `Task`, `Shards`, allocated by the caller. weighted: None or `Weighted`; borders: None or
-    `Borders`; ties: None or a rule. control int64[CLAIMS + LINE * shards]. `threads` counts this one; the others run `work`, and
-    are told here to stop: after a Ctrl-C nobody else might. trace: None, or JOBS[3] that gets what jobs on threads took.
+    driver, task, shards: `Driver`, `Task`, `Shards`, allocated by the caller. weighted: None or `Weighted`;
+    borders: None or `Borders`; ties: None or a rule. control int64[CLAIMS + LINE * shards]. `threads` counts
+    this one; the others run `work`, and are told here to stop: after a Ctrl-C nobody else might. trace: None,
+    or JOBS[3] that gets what jobs on threads took.
 
-    Text 1 2 3 1 2, the table holding (1, 2) twice and a threshold of 2: CHOOSE takes (1, 2), MERGE makes 4 3 4 of the text,
-    ACCOUNT finds (2, 3) and (3, 1) once less and (4, 3) and (3, 4) too rare, CHOOSE finds no pair: DONE.
+    Text 1 2 3 1 2, the table holding (1, 2) twice and a threshold of 2: CHOOSE takes (1, 2), MERGE makes 4 3
+    4 of the text, ACCOUNT finds (2, 3) and (3, 1) once less and (4, 3) and (3, 4) too rare, CHOOSE finds no
+    pair: DONE.
     """
     reason = _until(driver, task, shards, weighted, borders, ties, control, threads, budget, trace)
     atomic_store(control, JOB, control[JOB] | STOP)

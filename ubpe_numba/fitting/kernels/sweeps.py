@@ -1,8 +1,8 @@
 """Merging where pairs are dense: the text is swept from left to right, 64 cells at a time, and no occurrence is listed.
 
-A cell is one byte, or two. The two largest values are the separator, before, between and after the documents, and the dead cell;
-ids are below. A token takes as many cells as the parts it was merged of, and all but the first are dead. Documents [1, 2, 1, 2]
-and [3], and the merge (1, 2) -> 4, with `s` and `.` for the two:
+A cell is one byte, or two. The two largest values are the separator, before, between and after the documents,
+and the dead cell; ids are below. A token takes as many cells as the parts it was merged of, and all but the
+first are dead. Documents [1, 2, 1, 2] and [3], and the merge (1, 2) -> 4, with `s` and `.` for the two:
 
     cell            0  1  2  3  4  5  6  7
     at first        s  1  2  1  2  s  3  s         width[1] = width[2] = 1
@@ -10,17 +10,19 @@ and [3], and the merge (1, 2) -> 4, with `s` and `.` for the two:
     compacted       s  4  4  s  3  s               width[4] = 1
     separators      0        3     5
 
-A sweep makes a *batch* of merges, which can be made in any order (the proof is in choose.py). The text is swept in *pieces*,
-by several threads. A piece begins with a token that the batch does not merge with the one before it, so pieces find what one
-sweep of the whole text would; the pair across, of which either token may become another one, is left to the caller.
+A sweep makes a *batch* of merges, which can be made in any order (the proof is in choose.py). The text is
+swept in *pieces*, by several threads. A piece begins with a token that the batch does not merge with the one
+before it, so pieces find what one sweep of the whole text would; the pair across, of which either token may
+become another one, is left to the caller.
 
-Which pair has lost or gained an occurrence is known from the neighbours at each replacement: x 1 2 y becomes x 4 y, so (x, 1) and
-(2, y) lose one each, (x, 4) and (4, y) gain it. x and y are the tokens of that moment, new ones too; the sum of all changes does
-not depend on the order of replacements. Above, with the separator counted as a token:
+Which pair has lost or gained an occurrence is known from the neighbours at each replacement: x 1 2 y becomes
+x 4 y, so (x, 1) and (2, y) lose one each, (x, 4) and (4, y) gain it. x and y are the tokens of that moment,
+new ones too; the sum of all changes does not depend on the order of replacements. Above, with the separator
+counted as a token:
 
-    before[0]       s 1, 4 1                       tokens to the left of the two replacements: s, then the new token
-    after[0]        1 1, s 1                       to the right: first another 1, then s
-    (2, 1)          1 - 1 = 0                      as 1 was once to the right; (4, 1): 1 - 1 = 0; (4, 4): 1
+    before[0]       s 1, 4 1                       tokens to the left of the two replacements: s, then the new
+    token after[0]        1 1, s 1                       to the right: first another 1, then s (2, 1)
+    1 - 1 = 0                      as 1 was once to the right; (4, 1): 1 - 1 = 0; (4, 4): 1
 """
 
 from __future__ import annotations
@@ -51,7 +53,8 @@ SWEPT = np.dtype(
 def pairs_in_64(builder, item, gap, left, right):
     """`pairs_in_64(cells, p, gap, left, right)`: bit j is set where cells p + j and p + gap + j are left and right.
 
-    cells [1, 2, 1, 3, 1, 2, ...], p = 0, gap 1, (1, 2) -> 0b10001. One comparison for each: a byte a cell is the best.
+    cells [1, 2, 1, 3, 1, 2, ...], p = 0, gap 1, (1, 2) -> 0b10001. One comparison for each: a byte a cell is
+    the best.
     """
     kind = ir.VectorType(item.type.pointee, LANES)
 
@@ -67,8 +70,9 @@ def pairs_in_64(builder, item, gap, left, right):
 def count_pairs(cells, begin, end, counts):
     """Count the pairs whose left token is in cells begin..end - 1 of a text without dead cells. O(cells).
 
-    cells uint8 or uint16, as in all of these kernels; counts int64[V + 1, V + 1]: the last row and column are of separators.
-    [s, 0, 1, 0, s] and V = 2: counts become [[0, 1, 1], [1, 0, 0], [1, 0, 0]] for begin = 0, end = 4.
+    cells uint8 or uint16, as in all of these kernels; counts int64[V + 1, V + 1]: the last row and column are
+    of separators. [s, 0, 1, 0, s] and V = 2: counts become [[0, 1, 1], [1, 0, 0], [1, 0, 0]] for begin = 0,
+    end = 4.
     """
     most = np.int64(counts.shape[0] - 1)
     x = min(np.int64(cells[begin]), most)
@@ -80,13 +84,16 @@ def count_pairs(cells, begin, end, counts):
 
 @kernel
 def sweep(cells, begin, end, separators, document_of, batch, width, at, before, after, swept):
-    """Merge a batch in the cells begin..end - 1, left to right. O(cells * merges / 64 + occurrences + documents * merges).
+    """Merge a batch in the cells begin..end - 1, left to right.
 
-    The array of cells goes on for 64 + `width` of any token after its text. separators int64[s + 1]; document_of int32[s], the
-    document of each segment, or None if they are documents; batch int64[k, 3]: left, right and new token; width int64[V]; at
-    int64[BLOCK + LANES] is scratch. before and after, int64[k, dead + 1], get the neighbours of each merge, to which they are
-    added; those in another piece count as dead. swept SWEPT[k] are zeros but for first, last and until, -1, and segment, the one
-    at `begin`. The caller allocates all. Example above.
+    O(cells * merges / 64 + occurrences + documents * merges).
+
+    The array of cells goes on for 64 + `width` of any token after its text. separators int64[s + 1];
+    document_of int32[s], the document of each segment, or None if they are documents; batch int64[k, 3]:
+    left, right and new token; width int64[V]; at int64[BLOCK + LANES] is scratch. before and after, int64[k,
+    dead + 1], get the neighbours of each merge, to which they are added; those in another piece count as
+    dead. swept SWEPT[k] are zeros but for first, last and until, -1, and segment, the one at `begin`. The
+    caller allocates all. Example above.
     """
     dead = np.int64(before.shape[1] - 1)
     for start in range(begin, end, BLOCK):
@@ -142,10 +149,13 @@ def sweep(cells, begin, end, separators, document_of, batch, width, at, before, 
 
 @kernel
 def compact(cells, begin, end, separators, first, separator, dropped):
-    """Move the cells begin..end - 1 below `dropped` to the left, from `begin` on; returns where they end. O(cells).
+    """Move the cells begin..end - 1 below `dropped` to the left, from `begin` on; returns where they end.
 
-    separators int64[d + 1]: those in the piece, from `first` on, are set anew. `dropped` is the dead cell, or to leave out both
-    the separator, which is less: then each is set to where the document after it begins. Merged, above: compacted, returns 6.
+    O(cells).
+
+    separators int64[d + 1]: those in the piece, from `first` on, are set anew. `dropped` is the dead cell, or
+    to leave out both the separator, which is less: then each is set to where the document after it begins.
+    Merged, above: compacted, returns 6.
     """
     w = begin
     for p in range(begin, end):

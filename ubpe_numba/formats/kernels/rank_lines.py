@@ -1,6 +1,7 @@
 """Reading the lines of a `.tiktoken` file, tokens in base64 and their ranks.
 
-Lines are read that are written as in published files; whatever else a file may have, or is not valid, is left to Python::
+Lines are read that are written as in published files; whatever else a file may have, or is not valid, is left
+to Python::
 
     YQ== 0        97               tokens a ab    lengths 1 2    ranks 0 12
     YWI= 12       97 98
@@ -13,16 +14,18 @@ import numpy as np
 from ubpe_numba.runtime.compiler import kernel
 
 _DIGITS = np.full(256, 64, np.uint8)  # of base64, by their characters
-_DIGITS[np.frombuffer(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/", np.uint8)] = np.arange(64)
+_DIGITS[np.frombuffer(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/", np.uint8)] = (
+    np.arange(64)
+)
 
 
 @kernel
 def read_lines(text, tokens, lengths, ranks):
     """Read all lines; returns the bytes of the tokens, -1 if a line is unusual or not valid. O(bytes).
 
-    text uint8[size]: lines of base64, at least 4 characters, one space, 1 to 10 digits and a line feed. tokens uint8[size], the
-    bytes of the tokens one after the other; lengths, ranks int64, of the number of line feeds. The caller allocates all. Of the
-    lines above 3; of "YQ 0" -1.
+    text uint8[size]: lines of base64, at least 4 characters, one space, 1 to 10 digits and a line feed.
+    tokens uint8[size], the bytes of the tokens one after the other; lengths, ranks int64, of the number of
+    line feeds. The caller allocates all. Of the lines above 3; of "YQ 0" -1.
     """
     i, end = np.int64(0), np.int64(0)
     for line in range(lengths.size):

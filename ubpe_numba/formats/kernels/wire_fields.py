@@ -1,10 +1,11 @@
 """The fields of protobuf messages in wire format.
 
-A message is a sequence of fields. Each begins with a key, ``number << 3 | wire type``; what follows depends on the wire type::
+A message is a sequence of fields. Each begins with a key, ``number << 3 | wire type``; what follows depends
+on the wire type::
 
-    08 96 01            key 1 << 3 | 0: a varint, 7 bits a byte, low ones first, the high bit says that more follow: 150
-    12 02 61 62         key 2 << 3 | 2: a length, and as many bytes: "ab", or a message
-    1d 00 00 80 3f      key 3 << 3 | 5: four bytes: 1.0 as a float
+    08 96 01            key 1 << 3 | 0: a varint, 7 bits a byte, low ones first, the high bit says that more
+    follow: 150 12 02 61 62         key 2 << 3 | 2: a length, and as many bytes: "ab", or a message 1d 00 00
+    80 3f      key 3 << 3 | 5: four bytes: 1.0 as a float
                         wire type 1: eight bytes; 3 and 4: groups, which nothing writes any more
 
 Messages inside of messages are the bytes of a field, which another call reads: nothing here nests.
@@ -32,7 +33,9 @@ FIELD = np.dtype(
 
 @helper
 def _varint(data, i, end):
-    """The varint at i and where it ends; (0, -1) if it does not end before `end`, or has more than ten bytes. O(bytes).
+    """The varint at i and where it ends; (0, -1) if it does not end before `end`, or has more than ten bytes.
+
+    O(bytes).
 
     data uint8. The bytes [0x96, 0x01] at 0: (150, 2).
     """
@@ -53,8 +56,9 @@ def _varint(data, i, end):
 def wire_fields(data, begins, ends, fields):
     """List the fields of messages; returns how many there are.
 
-    data uint8; begins, ends int64[m]: the bytes of each message, inside of data; fields FIELD[room], allocated by the caller.
-    Returns TOO_MANY where the room ends, -2 - i for bytes at i that are no field. O(bytes).
+    data uint8; begins, ends int64[m]: the bytes of each message, inside of data; fields FIELD[room],
+    allocated by the caller. Returns TOO_MANY where the room ends, -2 - i for bytes at i that are no field.
+    O(bytes).
 
     The example above, one message from 0 to 12: (0, 1, 0, 150, 3), (0, 2, 2, 5, 7), (0, 3, 5, 8, 12); 3.
     """

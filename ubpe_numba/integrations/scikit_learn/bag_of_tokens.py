@@ -27,18 +27,20 @@ class BagOfTokens(TransformerMixin, BaseEstimator):
     Parameters
     ----------
     tokenizer : BPE, UBPE, UBPEClassic or FrozenEstimator, optional
-        Its clone is fitted on the documents. One that is fitted already and is to stay as it is goes into scikit-learn's
-        ``FrozenEstimator(tok)``. By default ``BPE()``.
+        Its clone is fitted on the documents. One that is fitted already and is to stay as it is goes into
+        scikit-learn's ``FrozenEstimator(tok)``. By default ``BPE()``.
     tf_idf : bool
-        Whether rows are weighted as by scikit-learn's ``TfidfTransformer(sublinear_tf=True)``: ``1 + ln(count)`` times the
-        inverse document frequency of the id among the encodings of the documents that were fitted, and length 1.
+        Whether rows are weighted as by scikit-learn's ``TfidfTransformer(sublinear_tf=True)``: ``1 +
+        ln(count)`` times the inverse document frequency of the id among the encodings of the documents that
+        were fitted, and length 1.
     binary : bool
         Whether 1 takes the place of all counts above 0; before weights.
     parts : bool
-        Whether a token also counts as all the tokens that it was merged from. Shapes then count, whether or not they are part
-        of longer tokens.
+        Whether a token also counts as all the tokens that it was merged from. Shapes then count, whether or
+        not they are part of longer tokens.
     sparse_output : bool
-        Whether `transform` gives a `scipy.sparse.csr_matrix`. An array is what `set_output` wants for data frames.
+        Whether `transform` gives a `scipy.sparse.csr_matrix`. An array is what `set_output` wants for data
+        frames.
 
     Attributes
     ----------
@@ -92,15 +94,16 @@ class BagOfTokens(TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : documents
-            As tokenizers take them, and arrays of texts, of which each is a document. A matrix of floats that all are integers is
-            one of integers.
+            As tokenizers take them, and arrays of texts, of which each is a document. A matrix of floats that
+            all are integers is one of integers.
         y : None
             Ignored.
 
         Raises
         ------
         TypeError, ValueError
-            As `BPE.fit` raises it for documents; if `tokenizer` is not a tokenizer; for `parts` of a vocabulary without pairs.
+            As `BPE.fit` raises it for documents; if `tokenizer` is not a tokenizer; for `parts` of a
+            vocabulary without pairs.
 
         Examples
         --------
@@ -152,8 +155,8 @@ class BagOfTokens(TransformerMixin, BaseEstimator):
         Raises
         ------
         TypeError, ValueError
-            As `BPE.encode_batch` raises it, for unknown symbols too where the tokenizer does not say the treatment of them; for a
-            matrix of another number of columns than in `fit`.
+            As `BPE.encode_batch` raises it, for unknown symbols too where the tokenizer does not say the
+            treatment of them; for a matrix of another number of columns than in `fit`.
 
         Examples
         --------
@@ -181,8 +184,8 @@ class BagOfTokens(TransformerMixin, BaseEstimator):
         Returns
         -------
         ndarray of str
-            A name for each column: the text, or integers with spaces between them; ``" #7"`` follows the name of id 7 where
-            a lower id has the same.
+            A name for each column: the text, or integers with spaces between them; ``" #7"`` follows the name
+            of id 7 where a lower id has the same.
 
         Examples
         --------
@@ -204,10 +207,17 @@ class BagOfTokens(TransformerMixin, BaseEstimator):
         tokenizer: Any = BPE() if self.tokenizer is None else self.tokenizer
         frozen = isinstance(tokenizer, FrozenEstimator)
         if not isinstance(tokenizer.estimator if frozen else tokenizer, Tokenizer):
-            raise TypeError(f"tokenizer: expected a tokenizer or a FrozenEstimator of one, got {describe(tokenizer)}")
+            raise TypeError(
+                f"tokenizer: expected a tokenizer or a FrozenEstimator of one, got {describe(tokenizer)}"
+            )
         fitted = tokenizer.estimator if frozen else clone(tokenizer).fit(docs)
         whole = parts_of_tokens(fitted.vocabulary) if self.parts else None
-        self.tokenizer_, self._n_features_out, self._whole, self._weights = fitted, len(fitted.vocabulary), whole, None
+        self.tokenizer_, self._n_features_out, self._whole, self._weights = (
+            fitted,
+            len(fitted.vocabulary),
+            whole,
+            None,
+        )
         self.__dict__.pop("n_features_in_", None)
         if (width := _width(docs)) is not None:
             self.n_features_in_ = width
@@ -246,7 +256,9 @@ class BagOfTokens(TransformerMixin, BaseEstimator):
 def _documents(X: Any) -> Any:
     """Documents that can be read twice; floats that are integers as such."""
     if sparse.issparse(X):
-        raise TypeError(f"X: sparse input is not supported: expected documents, got {describe(X)}; toarray() has its rows")
+        raise TypeError(
+            f"X: sparse input is not supported: expected documents, got {describe(X)}; toarray() has its rows"
+        )
     if isinstance(X, Iterator):
         return list(X)
     if isinstance(X, np.ndarray) and X.dtype.kind in "OTU" and X.ndim == 1:

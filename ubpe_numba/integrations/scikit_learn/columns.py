@@ -21,7 +21,9 @@ def counts_of(ids: Ragged, n_columns: int) -> Any:
     """
     columns = ids.compact()
     shape = len(ids), n_columns
-    made = sparse.csr_matrix((np.ones(columns.total), columns.values, columns.offsets), shape=shape, copy=True)
+    made = sparse.csr_matrix(
+        (np.ones(columns.total), columns.values, columns.offsets), shape=shape, copy=True
+    )
     made.sum_duplicates()  # in place: without the copy in the arrays of `ids`
     return made
 
@@ -74,7 +76,11 @@ def of_ids(tok: Any, size: int) -> list[str]:
     names = []
     for i in range(size):
         try:
-            symbols = tok.decode([i], as_bytes=True).decode("utf-8", "backslashreplace") if is_bytes else tok.decode([i])
+            symbols = (
+                tok.decode([i], as_bytes=True).decode("utf-8", "backslashreplace")
+                if is_bytes
+                else tok.decode([i])
+            )
         except UnknownTokenError:
             symbols = f"<{i}>"
         names.append(symbols if isinstance(symbols, str) else " ".join(map(str, symbols.tolist())))

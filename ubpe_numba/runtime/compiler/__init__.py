@@ -1,25 +1,28 @@
 """Decorators of compiled functions, with every option of the just-in-time compiler.
 
-`kernel` is for functions that Python calls (compiled once per signature, cached on disk), `helper` for functions that only
-kernels call (always inlined), `section` for a part of a kernel that is called once a round. The last two cannot be called from
-Python: that wrapper would take a fifth of the compile time. They are cached on disk only as parts of kernels. Nothing uses
-`parallel=True`: a thread pool runs `nogil` kernels at the same speed, with a third of the compile time and without prange's
-failures (OpenMP kills forked children, workqueue aborts on concurrent calls).
+`kernel` is for functions that Python calls (compiled once per signature, cached on disk), `helper` for
+functions that only kernels call (always inlined), `section` for a part of a kernel that is called once a
+round. The last two cannot be called from Python: that wrapper would take a fifth of the compile time. They
+are cached on disk only as parts of kernels. Nothing uses `parallel=True`: a thread pool runs `nogil` kernels
+at the same speed, with a third of the compile time and without prange's failures (OpenMP kills forked
+children, workqueue aborts on concurrent calls).
 
-Indices are unsigned: in a kernel `a[-1]` is not the last item but an error. Python's rule for negative indices costs a test per
-access, 10 to 20 % of a whole fit and of encoding, so a pass declares integer indices of arrays unsigned once types are known.
-With `NUMBA_BOUNDSCHECK=1` a negative index is then out of bounds like any other.
+Indices are unsigned: in a kernel `a[-1]` is not the last item but an error. Python's rule for negative
+indices costs a test per access, 10 to 20 % of a whole fit and of encoding, so a pass declares integer indices
+of arrays unsigned once types are known. With `NUMBA_BOUNDSCHECK=1` a negative index is then out of bounds
+like any other.
 
 The rest of this folder uses numba's internals, by the names of `runtime/border.py`:
 
     passes.py       a shorter compiler pipeline and lowering; with untested versions of numba its own are used
-    cache.py        one private, checksummed file per compiled kernel; reads packages made by tools/kernels_wheel.py
+    cache.py        one private, checksummed file per compiled kernel; reads packages made by
+    tools/kernels_wheel.py
 
-`UBPE_PLAIN_NUMBA=1` turns all of it off: kernels are compiled by `numba.njit(nogil=True)` in every process. Results are the same,
-kernels are a little slower, and compiling takes several times as long.
+`UBPE_PLAIN_NUMBA=1` turns all of it off: kernels are compiled by `numba.njit(nogil=True)` in every process.
+Results are the same, kernels are a little slower, and compiling takes several times as long.
 
-`NUMBA_DISABLE_JIT=1` is for functions of users. Kernels have machine instructions, and numba compiles nothing then: they are read
-from the cache, which another process has to fill.
+`NUMBA_DISABLE_JIT=1` is for functions of users. Kernels have machine instructions, and numba compiles nothing
+then: they are read from the cache, which another process has to fill.
 """
 
 from __future__ import annotations
@@ -50,10 +53,12 @@ if _passes is None and numba.config.DISABLE_JIT:
 
 
 def kernel(function: F) -> F:
-    """Compile a function that Python calls, without the GIL and cached on disk. It allocates nothing: its caller owns all memory.
+    """Compile a function that Python calls, without the GIL and cached on disk.
 
-    Reference counting is therefore off: a fit of many small rounds takes a quarter less time, one with ties by first occurrence
-    half, and compiling an eighth less. Numba refuses to compile `np.empty` in it.
+    It allocates nothing: its caller owns all memory.
+
+    Reference counting is therefore off: a fit of many small rounds takes a quarter less time, one with ties
+    by first occurrence half, and compiling an eighth less. Numba refuses to compile `np.empty` in it.
     """
     return _outer(function, _nrt=False)
 
@@ -64,7 +69,10 @@ def kernel_with_scratch(function: F) -> F:
 
 
 def builtin(function: F) -> F:
-    """A `kernel` that Python calls by C, with the GIL; its arguments and result are int64. See runtime/machine/objects.py."""
+    """A `kernel` that Python calls by C, with the GIL; its arguments and result are int64.
+
+    See runtime/machine/objects.py.
+    """
     return _outer(function, _nrt=False, no_cfunc_wrapper=False, nogil=False)
 
 
@@ -86,8 +94,11 @@ def _dispatcher(function: Any, is_kernel: bool, **options: Any) -> Any:
     if _passes is None:
         return njit(nogil=options.get("nogil", True))(function)
     options = {"nopython": True, "nogil": True, "no_cfunc_wrapper": True, **options}
-    made = _passes.CPUDispatcher(function, targetoptions=options, pipeline_class=partial(_pipeline, is_kernel))
-    made._compilation_chain_init_hook = lambda: None  # which imports extensions of other packages: 0.4 s of one
+    made = _passes.CPUDispatcher(
+        function, targetoptions=options, pipeline_class=partial(_pipeline, is_kernel)
+    )
+    # which imports extensions of other packages: 0.4 s of one
+    made._compilation_chain_init_hook = lambda: None
     return made
 
 
@@ -106,7 +117,8 @@ def _outer(function: F, **options: Any) -> F:
     dispatcher = _dispatcher(function, True, **options)
     if border.PLAIN:
         return dispatcher  # type: ignore[no-any-return]
-    if (compiler := getattr(dispatcher, "_compiler", None)) is not None:  # called for kernels that are in no cache
+    # called for kernels that are in no cache
+    if (compiler := getattr(dispatcher, "_compiler", None)) is not None:
         shown = notice(f"{function.__module__.partition('.')[2]}.{function.__name__}")
         compiler.compile = shown(compiler.compile)
     dispatcher.compile = partial(_compile, dispatcher.compile)
@@ -120,8 +132,9 @@ def _outer(function: F, **options: Any) -> F:
 def _compile(compile_: Callable[[Any], Any], signature: Any) -> Any:
     """Compile or load a kernel for a signature.
 
-    numba and LLVM do not bear an interruption: a Ctrl-C meanwhile could end in a crash much later, so another thread does it. But
-    that would wait for the lock of the compiler where this thread has it, as it compiles a function that calls the kernel.
+    numba and LLVM do not bear an interruption: a Ctrl-C meanwhile could end in a crash much later, so another
+    thread does it. But that would wait for the lock of the compiler where this thread has it, as it compiles
+    a function that calls the kernel.
     """
     border.tell()
     lock = border.names("forks")
@@ -140,7 +153,9 @@ def _or_plainly(compile_: Callable[[Any], Any], signature: Any) -> Any:
         except Exception as error:
             if numba.config.DISABLE_JIT:
                 way = "run `ubpe-numba warmup`, or the program, once without the variable: then it is read from the cache"
-                raise RuntimeError(f"NUMBA_DISABLE_JIT=1: a kernel of ubpe_numba is not compiled yet; {way}") from error
+                raise RuntimeError(
+                    f"NUMBA_DISABLE_JIT=1: a kernel of ubpe_numba is not compiled yet; {way}"
+                ) from error
             if border.names("passes") is None:
                 raise
             border.off("passes", f"a pass failed with {type(error).__name__} ({error})")
@@ -155,10 +170,12 @@ def _part(function: F, **options: Any) -> F:
         return dispatcher  # type: ignore[no-any-return]
 
     def refuse(*args: object, **kwargs: object) -> None:
-        raise TypeError(f"{function.__name__} is called by kernels only; {function.__name__}.py_func is the Python function")
+        raise TypeError(
+            f"{function.__name__} is called by kernels only; {function.__name__}.py_func is the Python function"
+        )
 
-    # Numba would call a Python wrapper that does not exist: compiled versions are hidden from the dispatcher, so a call from
-    # Python always reaches `refuse`.
+    # Numba would call a Python wrapper that does not exist: compiled versions are hidden from the dispatcher,
+    # so a call from Python always reaches `refuse`.
     dispatcher._insert = lambda *args, **kwargs: None
     dispatcher._compile_for_args = refuse
     _inner.append(dispatcher)

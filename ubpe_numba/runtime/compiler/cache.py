@@ -1,29 +1,34 @@
 """The cache of compiled kernels: one checksummed file per kernel and signature.
 
-Numba's own cache stamps only the file that a kernel is written in (after a change of a helper elsewhere it keeps running stale
-machine code), raises when its directory cannot be written, and shares one index file between processes. Here the name of a file
-is the hash of everything that the code depends on (all kernel sources, versions, processor, flags, signature), a file is
-replaced atomically, and after any failure the kernel is compiled again, with one warning per process.
+Numba's own cache stamps only the file that a kernel is written in (after a change of a helper elsewhere it
+keeps running stale machine code), raises when its directory cannot be written, and shares one index file
+between processes. Here the name of a file is the hash of everything that the code depends on (all kernel
+sources, versions, processor, flags, signature), a file is replaced atomically, and after any failure the
+kernel is compiled again, with one warning per process.
 
-A second cache, only read, is the package `ubpe-numba-kernels` where that is installed, which `tools/kernels_wheel.py` builds:
-kernels compiled for a level of processors that nearly all machines have reached. Code for x86-64-v3 is as fast as code for the
-machine itself (0.98 to 1.03 of its time). A package that does not fit (another version, changed sources) has other names, so
-nothing is found in it. It is trusted as this package is.
+A second cache, only read, is the package `ubpe-numba-kernels` where that is installed, which
+`tools/kernels_wheel.py` builds: kernels compiled for a level of processors that nearly all machines have
+reached. Code for x86-64-v3 is as fast as code for the machine itself (0.98 to 1.03 of its time). A package
+that does not fit (another version, changed sources) has other names, so nothing is found in it. It is trusted
+as this package is.
 
-Environment: `UBPE_CACHE_DIR` moves the cache, `UBPE_CACHE=0` turns it off. Compiled code is executed, so the directory is private
-to the user, mode 0700, and refused if anybody else can have put a file into it: if anyone but this user and root can have written
-it. That takes more than its own mode: whoever may rename a folder on the way to it can put another in its place. So each folder
-and each symbolic link on the way has to belong to this user or to root, and no one else may write to a folder, unless it is
-sticky as that for temporary files is, where only the owner of an entry can rename or remove it. A folder that passes cannot be
+Environment: `UBPE_CACHE_DIR` moves the cache, `UBPE_CACHE=0` turns it off. Compiled code is executed, so the
+directory is private to the user, mode 0700, and refused if anybody else can have put a file into it: if
+anyone but this user and root can have written it. That takes more than its own mode: whoever may rename a
+folder on the way to it can put another in its place. So each folder and each symbolic link on the way has to
+belong to this user or to root, and no one else may write to a folder, unless it is sticky as that for
+temporary files is, where only the owner of an entry can rename or remove it. A folder that passes cannot be
 changed by others between the check and its use, and the check need not be atomic.
 
-    /home/ada/.cache/ubpe_numba     / root    home root    ada ada    .cache ada    ubpe_numba ada 0700      trusted
-    /sticky/cache                   / root    sticky root, 1777       cache ada 0700                         trusted
-    /sticky/eve/cache               / root    sticky root, 1777       eve eve                                refused
-    /shared/cache                   / root    shared root, 0777       cache ada 0700                         refused
+    /home/ada/.cache/ubpe_numba     / root    home root    ada ada    .cache ada    ubpe_numba ada 0700
+    trusted /sticky/cache                   / root    sticky root, 1777       cache ada 0700
+    trusted /sticky/eve/cache               / root    sticky root, 1777       eve eve
+    refused /shared/cache                   / root    shared root, 0777       cache ada 0700
+    refused
 
-A group may write where it is this user's own (its number is the user's, as most Linux systems make it) or root's. Access lists
-show in the bits of the group. On Windows nothing is checked: the folders of a user are private there.
+A group may write where it is this user's own (its number is the user's, as most Linux systems make it) or
+root's. Access lists show in the bits of the group. On Windows nothing is checked: the folders of a user are
+private there.
 """
 
 from __future__ import annotations
@@ -56,7 +61,8 @@ _MOST_LINKS = 40  # as Linux follows
 
 PACKAGE = "ubpe_numba_kernels"
 STAMP = "stamp.txt"  # a file of it: what its kernels depend on
-#: By machine: the processor that is compiled for, as LLVM calls it, and the features that a machine needs to run the code.
+#: By machine: the processor that is compiled for, as LLVM calls it, and the features that a machine needs to
+#: run the code.
 _V3 = ("avx2", "bmi", "bmi2", "cx16", "f16c", "fma", "lzcnt", "movbe", "popcnt", "sahf", "sse4.2", "xsave")
 TARGETS: dict[str, tuple[str, tuple[str, ...]]] = {
     "x86_64": ("x86-64-v3", _V3),
@@ -119,14 +125,16 @@ def _check_step(path: pathlib.Path, status: os.stat_result, user: int) -> None:
 def read_private(path: pathlib.Path) -> bytes:
     """Read a file that only this user and root can have written; its folder is trusted (`check_folder`).
 
-    PermissionError if the file is a symbolic link, not a regular file, has a second name elsewhere (a hard link), belongs to
-    another user or may be written to by others. The checks are of the file that is read, whatever its name leads to later.
+    PermissionError if the file is a symbolic link, not a regular file, has a second name elsewhere (a hard
+    link), belongs to another user or may be written to by others. The checks are of the file that is read,
+    whatever its name leads to later.
     """
     if not _POSIX:
         return path.read_bytes()
     if path.is_symlink():
         raise PermissionError(f"{path} is a symbolic link")
-    file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)  # a named pipe would wait for a writer
+    # a named pipe would wait for a writer
+    file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     with os.fdopen(file, "rb") as f:
         status = os.fstat(file)
         if not stat.S_ISREG(status.st_mode):
@@ -144,7 +152,8 @@ def read_private(path: pathlib.Path) -> bytes:
 def prebuilt() -> tuple[pathlib.Path, str] | None:
     """The folder of `ubpe-numba-kernels` and its processor; None if it is missing or, with one warning, does not fit."""
     spec = importlib.util.find_spec(PACKAGE)
-    if config.CPU_NAME is not None or spec is None or not spec.submodule_search_locations:  # an explicit NUMBA_CPU_NAME wins
+    # an explicit NUMBA_CPU_NAME wins
+    if config.CPU_NAME is not None or spec is None or not spec.submodule_search_locations:
         return None
     folder = pathlib.Path(spec.submodule_search_locations[0])
     processor, needed = TARGETS.get(platform.machine().lower(), ("", ()))
@@ -194,7 +203,8 @@ def _stamp() -> str:
 def directory() -> pathlib.Path:
     """The directory of the cache, which need not exist; it does not change during the process."""
     if own := os.environ.get("UBPE_CACHE_DIR"):
-        return pathlib.Path(os.path.expanduser(own)).absolute()  # no shell has replaced ~ in a file of settings
+        # no shell has replaced ~ in a file of settings
+        return pathlib.Path(os.path.expanduser(own)).absolute()
     if sys.platform == "win32":
         base = os.environ.get("LOCALAPPDATA") or tempfile.gettempdir()
     elif sys.platform == "darwin":
@@ -204,7 +214,8 @@ def directory() -> pathlib.Path:
     folder = pathlib.Path(os.path.expanduser(base)) / "ubpe_numba"
     if folder.is_absolute():
         return folder
-    # no home: a user without an entry and a variable, as in containers; XDG_CACHE_HOME is ignored if it is relative, as it says
+    # no home: a user without an entry and a variable, as in containers; XDG_CACHE_HOME is ignored if it is
+    # relative, as it says
     user = os.getuid() if hasattr(os, "getuid") else "user"
     return pathlib.Path(tempfile.gettempdir()) / f"ubpe_numba-{user}"
 
@@ -213,17 +224,21 @@ def _warn(failure: str, error: BaseException) -> None:
     global _warned
     if not _warned:
         _warned = True
-        warnings.warn(f"kernel cache: {failure} ({error}); kernels are compiled anew in this process", RuntimeWarning, 5)
+        warnings.warn(
+            f"kernel cache: {failure} ({error}); kernels are compiled anew in this process", RuntimeWarning, 5
+        )
 
 
 class Cache:
     """The cache of a kernel, as its dispatcher asks for it; one file per signature.
 
-    A file is 32 bytes of SHA-256, then the payload. A shared index, which two processes could corrupt, does not exist.
+    A file is 32 bytes of SHA-256, then the payload. A shared index, which two processes could corrupt, does
+    not exist.
     """
 
     def __init__(self, function: Any) -> None:
-        module = function.__module__.partition(".")[2].replace(".kernels.", ".")  # kernels of two wings may share a name
+        # kernels of two wings may share a name
+        module = function.__module__.partition(".")[2].replace(".kernels.", ".")
         self._base = f"{module}.{function.__name__}"
         self._code = hashlib.sha256(function.__code__.co_code).hexdigest()
 
@@ -240,8 +255,9 @@ class Cache:
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """A compiled kernel of the cache, or None.
 
-        Numba would set up all that it knows of Python and NumPy before it reads a kernel, a quarter of a second. Machine code
-        needs of it the addresses of functions that it calls, and few kernels call what is not known from the start.
+        Numba would set up all that it knows of Python and NumPy before it reads a kernel, a quarter of a
+        second. Machine code needs of it the addresses of functions that it calls, and few kernels call what
+        is not known from the start.
         """
         names = border.names("cache")
         try:
@@ -255,7 +271,8 @@ class Cache:
             symbols, payload = names.loads(data[32:])
             if None in map(llvm.address_of_symbol, symbols):
                 target_context.refresh()
-                if None in map(llvm.address_of_symbol, symbols):  # of a library that is not installed: LLVM would end the process
+                # of a library that is not installed: LLVM would end the process
+                if None in map(llvm.address_of_symbol, symbols):
                     return None
             return names.CompileResult._rebuild(target_context, *payload)
         except Exception as e:

@@ -1,15 +1,18 @@
 """Numba's compiler pipeline and lowering for kernels, without what kernels never use.
 
-Most of the time of a cold start is numba's own Python. A kernel is a loop over arrays without closures, generators, exceptions or
-array expressions, whose references are not counted: the passes that look for these are left out, lifetimes of variables are not
-computed, and functions that are inlined everywhere are not optimised by themselves.
+Most of the time of a cold start is numba's own Python. A kernel is a loop over arrays without closures,
+generators, exceptions or array expressions, whose references are not counted: the passes that look for these
+are left out, lifetimes of variables are not computed, and functions that are inlined everywhere are not
+optimised by themselves.
 
-    bytecode -> IR -> branches on None pruned -> a[0], a.b[1] with constant indices -> SSA -> types -> unsigned indices -> LLVM
+    bytecode -> IR -> branches on None pruned -> a[0], a.b[1] with constant indices -> SSA -> types ->
+    unsigned indices -> LLVM
 
-The last step, from typed IR to LLVM's, writes a fraction of the instructions that numba does. Numba spells out every access to an
-array: it stores the array's seven words on the stack, finds the address of the one it needs, loads it, and leaves it to LLVM to
-see that nothing of this was necessary. Kernels are little else than accesses to arrays, so this was most of their compile time:
-Python writes these instructions, prints and parses them, and LLVM removes them. Here values stay values:
+The last step, from typed IR to LLVM's, writes a fraction of the instructions that numba does. Numba spells
+out every access to an array: it stores the array's seven words on the stack, finds the address of the one it
+needs, loads it, and leaves it to LLVM to see that nothing of this was necessary. Kernels are little else than
+accesses to arrays, so this was most of their compile time: Python writes these instructions, prints and
+parses them, and LLVM removes them. Here values stay values:
 
     x = a[i]    numba: alloca, 8 stores, 12 loads and addresses     here: getelementptr a.data, i; load
 
@@ -17,8 +20,8 @@ Python writes these instructions, prints and parses them, and LLVM removes them.
 - References are not counted in kernels, so variables need not be deleted.
 - Items of C-contiguous arrays at whole indices, lengths and shapes are read directly.
 
-The machine code is the same as with numba's lowering, up to the order of instructions. With `NUMBA_BOUNDSCHECK=1` numba's own
-accesses are used.
+The machine code is the same as with numba's lowering, up to the order of instructions. With
+`NUMBA_BOUNDSCHECK=1` numba's own accesses are used.
 """
 
 from __future__ import annotations
@@ -78,7 +81,9 @@ class KernelLower(ScratchLower):
         if expr.op in ("getitem", "static_getitem"):
             array, place = self.typeof(expr.value.name), self._place(expr)
             if place is not None:
-                item = self.context.unpack_value(self.builder, array.dtype, place, align=None if array.aligned else 1)
+                item = self.context.unpack_value(
+                    self.builder, array.dtype, place, align=None if array.aligned else 1
+                )
                 return self.context.cast(self.builder, item, array.dtype, resty)
         elif expr.op == "getattr":
             array = self.typeof(expr.value.name)
@@ -103,7 +108,9 @@ class KernelLower(ScratchLower):
                 value = self.loadvar(inst.value.name)
                 value = self.context.cast(self.builder, value, self.typeof(inst.value.name), between)
                 value = self.context.cast(self.builder, value, between, array.dtype)
-                return self.context.pack_value(self.builder, array.dtype, value, place, align=None if array.aligned else 1)
+                return self.context.pack_value(
+                    self.builder, array.dtype, value, place, align=None if array.aligned else 1
+                )
         return super().lower_inst(inst)
 
     def _member(self, array: Any, variable: Any, name: str) -> Any:
@@ -117,14 +124,18 @@ class KernelLower(ScratchLower):
         simple = type(array) is types.Array and array.layout == "C" and not self.context.enable_boundscheck
         if not simple or isinstance(array.dtype, types.NestedArray) or signature is None:
             return None
-        if isinstance(access, nb.StaticSetItem) or (isinstance(access, nb.Expr) and access.op == "static_getitem"):
+        if isinstance(access, nb.StaticSetItem) or (
+            isinstance(access, nb.Expr) and access.op == "static_getitem"
+        ):
             static = access.index if isinstance(access.index, tuple) else (access.index,)
             if not all(type(i) is int and i >= 0 for i in static):
                 return None
             indices = [self.context.get_constant(types.uintp, i) for i in static]
         else:
             kind = signature.args[1]
-            index = self.context.cast(self.builder, self.loadvar(access.index.name), self.typeof(access.index.name), kind)
+            index = self.context.cast(
+                self.builder, self.loadvar(access.index.name), self.typeof(access.index.name), kind
+            )
             if isinstance(kind, types.BaseTuple):
                 if not all(t == types.uintp for t in kind):
                     return None
@@ -138,7 +149,9 @@ class KernelLower(ScratchLower):
         shape = self._member(array, variable, "shape") if array.ndim > 1 else None
         place = indices[0]
         for k in range(1, array.ndim):
-            place = self.builder.add(self.builder.mul(place, self.builder.extract_value(shape, k)), indices[k])
+            place = self.builder.add(
+                self.builder.mul(place, self.builder.extract_value(shape, k)), indices[k]
+            )
         return self.builder.gep(self._member(array, variable, "data"), [place])
 
 
@@ -179,8 +192,8 @@ def _assign_once(state: Any) -> None:
 class _Remembering:
     """Numba's typing context, which remembers what builtin functions return for which types.
 
-    Numba tries all templates of `+` or `a[i]` in turn at every place where they occur: some hundred different ones at some ten
-    thousand places.
+    Numba tries all templates of `+` or `a[i]` in turn at every place where they occur: some hundred different
+    ones at some ten thousand places.
     """
 
     _known: ClassVar[dict[Any, Any]] = {}
@@ -240,8 +253,8 @@ def _unsigned_indices(state: Any) -> None:
 class _Part(nb.JITCodeLibrary):  # type: ignore[misc, name-defined]
     """Code that is linked into kernels and never run by itself.
 
-    Numba would optimise it, generate its machine code and link it with what it calls here, and again in every kernel that it is
-    part of. Only the last is used.
+    Numba would optimise it, generate its machine code and link it with what it calls here, and again in every
+    kernel that it is part of. Only the last is used.
     """
 
     def _optimize_functions(self, module: Any) -> None:
@@ -255,8 +268,8 @@ class _Part(nb.JITCodeLibrary):  # type: ignore[misc, name-defined]
         self._shared_module, self._finalized = self._final_module, True
 
 
-# Kernels of fitting/kernels/rounds.py, the largest. Their loops are not vectorised and unrolled: that is half of the optimisation
-# and makes nothing faster, since the loops are short or wait for memory.
+# Kernels of fitting/kernels/rounds.py, the largest. Their loops are not vectorised and unrolled: that is half
+# of the optimisation and makes nothing faster, since the loops are short or wait for memory.
 _AS_WRITTEN = "run", "work"
 
 
@@ -302,7 +315,8 @@ def _lower_to_link(state: Any) -> None:
     def function() -> None:
         """Key by which kernels find the library; the function has no machine code of its own."""
 
-    lowered, libraries = state["cr"], [state.library, *state.library._linking_libraries]  # all that it calls, directly or not
+    # all that it calls, directly or not
+    lowered, libraries = state["cr"], [state.library, *state.library._linking_libraries]
     state.targetctx.insert_user_function(function, lowered.fndesc, list(dict.fromkeys(libraries)))
     state["cr"] = lowered._replace(cfunc=function)
 

@@ -1,16 +1,17 @@
 """Bytes of texts, given by their addresses: sets among 64 bytes as masks, short strings as words.
 
-Sets of bytes among 64 that follow each other are masks: bit k of a uint64 is the byte at i + k. Bytes are compared by vectors of
-64, which LLVM maps to what the processor has; the rest is arithmetic on whole words. A run is a row of set bits, and a carry
-goes through it as through nines::
+Sets of bytes among 64 that follow each other are masks: bit k of a uint64 is the byte at i + k. Bytes are
+compared by vectors of 64, which LLVM maps to what the processor has; the rest is arithmetic on whole words. A
+run is a row of set bits, and a carry goes through it as through nines::
 
-    bytes           a  b  c  1  2  _  3  x     the lowest bit on the left
-    letters         1  1  1  0  0  0  0  1     in_range(text, i, "a", "z")
-    starts          1  0  0  0  0  0  0  1     letters & ~(letters << 1)
-    next            0  0  0  1  0  0  0  0     (letters + starts) & ~letters; the last run has none within 8 bytes
+    bytes           a  b  c  1  2  _  3  x     the lowest bit on the left letters         1  1  1  0  0  0  0
+    1     in_range(text, i, "a", "z") starts          1  0  0  0  0  0  0  1     letters & ~(letters << 1)
+    next            0  0  0  1  0  0  0  0     (letters + starts) & ~letters; the last run has none within 8
+    bytes
 
-`traced` makes a function of kernels from a plain Python function on masks: that runs once, when the kernel is compiled, and each
-operator writes its instruction. Numba infers no types in it, which takes a tenth of a millisecond an operation and more.
+`traced` makes a function of kernels from a plain Python function on masks: that runs once, when the kernel is
+compiled, and each operator writes its instruction. Numba infers no types in it, which takes a tenth of a
+millisecond an operation and more.
 
 Strings up to 15 bytes are two words, the keys of hash tables; longer ones have hashes.
 """
@@ -37,13 +38,17 @@ _SECOND = np.uint64(0xD6E8FEB86659FD93)
 _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 SHORT = 15  # bytes of the longest string that a key of two words holds, with its length
-# the bits that the first 8 bytes of a word of n bytes have, and the other 7: to look them up is faster than to compute them
+# the bits that the first 8 bytes of a word of n bytes have, and the other 7: to look them up is faster than
+# to compute them
 FIRST_BYTES = np.array([(1 << 8 * min(n, 8)) - 1 for n in range(SHORT + 1)], np.uint64)
 _LAST_BYTES = np.array([(1 << 8 * max(n - 8, 0)) - 1 for n in range(SHORT + 1)], np.uint64)
 
 
 class Mask:
-    """A uint64 that a kernel will compute: its operators, with masks or numbers, write instructions. Shifts by less than 64."""
+    """A uint64 that a kernel will compute: its operators, with masks or numbers, write instructions.
+
+    Shifts by less than 64.
+    """
 
     __slots__ = ("builder", "word")
 
@@ -73,7 +78,9 @@ class Mask:
     def equals(self, number: Mask | int) -> Mask:
         """All bits if the numbers are equal, none otherwise."""
         other = number.word if isinstance(number, Mask) else _WORD(number)
-        return Mask(self.builder, self.builder.sext(self.builder.icmp_unsigned("==", self.word, other), _WORD))
+        return Mask(
+            self.builder, self.builder.sext(self.builder.icmp_unsigned("==", self.word, other), _WORD)
+        )
 
     def least(self, number: Mask) -> Mask:
         """The smaller of two numbers."""
@@ -95,8 +102,9 @@ class Mask:
 def traced(function: Callable[..., Any], *results: types.Type, **constants: Any) -> Any:
     """A function of kernels that does what `function` does with masks, given its arguments, int64 or uint64, as masks.
 
-    `results` are the types of what it returns, if that is more than one uint64; `constants` are arguments of `function` that are
-    known beforehand. What `function` returns for them is part of the kernel: there is no call.
+    `results` are the types of what it returns, if that is more than one uint64; `constants` are arguments of
+    `function` that are known beforehand. What `function` returns for them is part of the kernel: there is no
+    call.
     """
 
     def typed(typingctx: Any, *args: types.Type) -> Any:
@@ -142,23 +150,30 @@ def width_of(mask: Mask) -> Mask:
 
 
 def reach_up(markers: Mask, runs: Mask) -> Mask:
-    """The markers, and from every marker in a run all bits up to the one after the run. 0b100010, 0b001110 -> 0b111110."""
+    """The markers, and from every marker in a run all bits up to the one after the run.
+
+    0b100010, 0b001110 -> 0b111110.
+    """
     return (((markers & runs) + runs) ^ runs) | markers
 
 
 def reach_down(markers: Mask, runs: Mask) -> Mask:
     """`reach_up` in the other direction. 0b0100, 0b1110 -> 0b0111."""
     reverse = markers.builder.bitreverse
-    reached = reach_up(Mask(markers.builder, reverse(markers.word)), Mask(markers.builder, reverse(runs.word)))
+    reached = reach_up(
+        Mask(markers.builder, reverse(markers.word)), Mask(markers.builder, reverse(runs.word))
+    )
     return Mask(markers.builder, reverse(reached.word))
 
 
 @helper
 def eight_bytes(text, i, n, last):
-    """The n bytes at i as a uint64, zeros after them; all 8 if n is more, none if it is less than 1. O(1), without a branch.
+    """The n bytes at i as a uint64, zeros after them; all 8 if n is more, none if it is less than 1.
 
-    `last` is the last position where 8 bytes can be read: a text has at least 8. Of `abcdefghij`, last 2: i = 1, n = 3 -> `bcd`
-    as 0x646362; i = 8, n = 2 -> `ij`, read at 2 and shifted.
+    O(1), without a branch.
+
+    `last` is the last position where 8 bytes can be read: a text has at least 8. Of `abcdefghij`, last 2: i =
+    1, n = 3 -> `bcd` as 0x646362; i = 8, n = 2 -> `ij`, read at 2 and shifted.
     """
     n = min(max(n, np.int64(0)), np.int64(8))
     start = min(i, last)
@@ -169,7 +184,9 @@ def eight_bytes(text, i, n, last):
 
 @helper
 def key_of_short(text, i, n, last):
-    """The key of the n bytes at i, 1..SHORT: two uint64. `last`: the last position where 8 bytes can be read. O(1).
+    """The key of the n bytes at i, 1..SHORT: two uint64.
+
+    `last`: the last position where 8 bytes can be read. O(1).
 
     "ba" -> 0x6162, 2 << 56.
     """
@@ -192,7 +209,10 @@ def mixed(word):
 
 @helper
 def mixed_two(a, b):
-    """A hash of two uint64 by which tables can be addressed: its lowest bits depend on all bits of both. O(1)."""
+    """A hash of two uint64 by which tables can be addressed: its lowest bits depend on all bits of both.
+
+    O(1).
+    """
     word = (a ^ (b * _SECOND)) * _FIRST
     return word ^ (word >> np.uint64(32))
 
@@ -201,7 +221,8 @@ def mixed_two(a, b):
 def key_of(text, i, n, last):
     """A uint64 key of the n bytes at i: the bytes themselves up to 8, a hash of more. O(n).
 
-    `ab` -> 0x6261. Two texts of the same length of more than 8 bytes may have the same key: compare them by `same_bytes`.
+    `ab` -> 0x6261. Two texts of the same length of more than 8 bytes may have the same key: compare them by
+    `same_bytes`.
     """
     if n <= 8:
         return eight_bytes(text, i, n, last)

@@ -1,8 +1,9 @@
 """Machine instructions that are missing in numba.
 
-Prefetch, copies, counts of zeros, loads and stores at addresses; atomic operations on int64 items of arrays, for threads that
-wait for each other inside kernels (handing work to another thread by a future costs 16 µs, by a cell that it reads in a loop 2 to
-3); and vectors of 16 and 64 bytes. The vectors are LLVM's generic ones: the compiler splits them up where registers are narrower.
+Prefetch, copies, counts of zeros, loads and stores at addresses; atomic operations on int64 items of arrays,
+for threads that wait for each other inside kernels (handing work to another thread by a future costs 16 µs,
+by a cell that it reads in a loop 2 to 3); and vectors of 16 and 64 bytes. The vectors are LLVM's generic
+ones: the compiler splits them up where registers are narrower.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ _WORD, _UNSIGNED, _INDEX = types.int64, types.uint64, types.intp
 def _instruction(result, *kinds):
     """Make a function of kernels from one that writes its instructions, given LLVM's builder and the values of its arguments.
 
-    `result` and `kinds` are the types; an `Array` is of any type, and it and the index after it are one value, the address of the
-    item (without an index, of the first).
+    `result` and `kinds` are the types; an `Array` is of any type, and it and the index after it are one
+    value, the address of the item (without an index, of the first).
     """
 
     def made(write):
@@ -43,7 +44,9 @@ def _instruction(result, *kinds):
                 written = write(builder, *given)
                 return context.get_dummy_value() if result is types.void else written
 
-            return result(*(arg if kind is types.Array else kind for kind, arg in zip(kinds, args, strict=True))), codegen
+            return result(
+                *(arg if kind is types.Array else kind for kind, arg in zip(kinds, args, strict=True))
+            ), codegen
 
         return named(typed, write.__name__, len(kinds))
 
@@ -70,7 +73,10 @@ def _prefetch(builder, pointer):
 
 @_instruction(types.void, types.Array, _INDEX)
 def prefetch(builder, item):
-    """`prefetch(array, index)`: start loading the cache line of an item; any index is safe. The fit is 30 % faster with it."""
+    """`prefetch(array, index)`: start loading the cache line of an item; any index is safe.
+
+    The fit is 30 % faster with it.
+    """
     _prefetch(builder, item)
 
 
@@ -82,20 +88,31 @@ def prefetch_at(builder, address):
 
 @_instruction(types.void, types.Array, _INDEX, types.Array, _INDEX)
 def copy32(builder, target, source):
-    """`copy32(target, to, source, start)`: copy 32 bytes, unaligned, between arrays of uint8. No bounds are checked."""
+    """`copy32(target, to, source, start)`: copy 32 bytes, unaligned, between arrays of uint8.
+
+    No bounds are checked.
+    """
     wide = ir.VectorType(_I8, 32).as_pointer()
-    builder.store(builder.load(builder.bitcast(source, wide), align=1), builder.bitcast(target, wide), align=1)
+    builder.store(
+        builder.load(builder.bitcast(source, wide), align=1), builder.bitcast(target, wide), align=1
+    )
 
 
 @_instruction(_UNSIGNED, _UNSIGNED)
 def trailing_zeros(builder, word):
-    """Number of zero bits below the lowest set bit of a uint64, uint64: 0b1100 -> 2, 0 -> 64. One instruction."""
+    """Number of zero bits below the lowest set bit of a uint64, uint64: 0b1100 -> 2, 0 -> 64.
+
+    One instruction.
+    """
     return builder.cttz(word, _BIT(0))
 
 
 @_instruction(_UNSIGNED, _UNSIGNED)
 def leading_zeros(builder, word):
-    """Number of zero bits above the highest set bit of a uint64, uint64: 0b1100 -> 60, 0 -> 64. One instruction or a few."""
+    """Number of zero bits above the highest set bit of a uint64, uint64: 0b1100 -> 60, 0 -> 64.
+
+    One instruction or a few.
+    """
     return builder.ctlz(word, _BIT(0))
 
 
@@ -107,10 +124,12 @@ def count_of_bits(builder, word):
 
 @_instruction(_WORD, types.Array)
 def address(builder, first):
-    """`address(array)`: the address of the first item of an array, int64. The caller of the kernel keeps the array alive.
+    """`address(array)`: the address of the first item of an array, int64.
 
-    Text kernels read at addresses: helpers that take arrays leave reference counting in their innermost loops (35 MB/s instead
-    of several hundred).
+    The caller of the kernel keeps the array alive.
+
+    Text kernels read at addresses: helpers that take arrays leave reference counting in their innermost loops
+    (35 MB/s instead of several hundred).
     """
     return builder.ptrtoint(first, _I64)
 
@@ -172,7 +191,10 @@ def atomic_add(builder, item, value):
 
 @_instruction(types.boolean, types.Array, _INDEX, _WORD, _WORD)
 def atomic_swap(builder, item, old, new):
-    """Write `new` if `array[index]`, int64, is `old`; returns whether it was. 0 with old 0, new 3 -> 3, True; then False."""
+    """Write `new` if `array[index]`, int64, is `old`; returns whether it was.
+
+    0 with old 0, new 3 -> 3, True; then False.
+    """
     return builder.extract_value(builder.cmpxchg(item, old, new, "acq_rel", "acquire"), 1)
 
 
@@ -186,7 +208,11 @@ def pause(builder):
 @_instruction(types.int32)
 def give_way(builder):
     """Sleep for 0.1 ms, so that another thread may have the processor; on Windows, where that takes longer, let one go."""
-    return _call(builder, "SwitchToThread", _I32) if sys.platform == "win32" else _call(builder, "usleep", _I32, _I32(50))
+    return (
+        _call(builder, "SwitchToThread", _I32)
+        if sys.platform == "win32"
+        else _call(builder, "usleep", _I32, _I32(50))
+    )
 
 
 def _copy(kind):
@@ -209,7 +235,9 @@ def _splat(builder, word, kind):
     undefined = ir.Constant(kind, ir.Undefined)
     word = word if word.type == kind.element else builder.trunc(word, kind.element)
     one = builder.insert_element(undefined, word, _I32(0))
-    return builder.shuffle_vector(one, undefined, ir.Constant(ir.VectorType(_I32, kind.count), [0] * kind.count))
+    return builder.shuffle_vector(
+        one, undefined, ir.Constant(ir.VectorType(_I32, kind.count), [0] * kind.count)
+    )
 
 
 @_instruction(types.void, _WORD, _WORD)
@@ -222,10 +250,12 @@ def fill_16(builder, address, value):
 def put_in_16(builder, address, i, x, j, y, k, z):
     """Write x at i, y at j and z at k of 16 int32 at an address, and find the least of all with its index: `value << 4 | index`.
 
-    Values are from 0 on and below 2**27; what is to be written at an index that is not in 0..15 is not. Of equal ones the first
-    counts. All is int64. [9, 7, 8, 7, 9, ...], 5 at 2, 9 at 1, 3 at -1 -> [9, 9, 5, 7, 9, ...], returns 5 << 4 | 2.
+    Values are from 0 on and below 2**27; what is to be written at an index that is not in 0..15 is not. Of
+    equal ones the first counts. All is int64. [9, 7, 8, 7, 9, ...], 5 at 2, 9 at 1, 3 at -1 -> [9, 9, 5, 7,
+    9, ...], returns 5 << 4 | 2.
 
-    Single items written to memory and then loaded as a vector would make the processor wait; vectors written and loaded do not.
+    Single items written to memory and then loaded as a vector would make the processor wait; vectors written
+    and loaded do not.
     """
     pointer = builder.inttoptr(address, _SIXTEEN.as_pointer())
     v = builder.load(pointer, align=1)
@@ -252,7 +282,8 @@ def value_of_8_words(builder, address, key):
     A key is there once at most. No branch. [5, 6, -1, ...] and [1, 9, -1, ...]: key 6 -> 9, key 7 -> -1.
     """
     keys, values = (
-        builder.load(builder.inttoptr(builder.add(address, _I64(at)), _EIGHT.as_pointer()), align=8) for at in (0, 64)
+        builder.load(builder.inttoptr(builder.add(address, _I64(at)), _EIGHT.as_pointer()), align=8)
+        for at in (0, 64)
     )
     return _chosen(builder, keys, key, values, "and", -1)
 
@@ -265,4 +296,6 @@ def value_of_8(builder, address, key):
     """
     entries = builder.load(builder.inttoptr(address, _EIGHT.as_pointer()), align=8)
     keys = builder.lshr(entries, ir.Constant(_EIGHT, [22] * 8))
-    return _chosen(builder, keys, key, builder.and_(entries, ir.Constant(_EIGHT, [(1 << 22) - 1] * 8)), "or", 0)
+    return _chosen(
+        builder, keys, key, builder.and_(entries, ir.Constant(_EIGHT, [(1 << 22) - 1] * 8)), "or", 0
+    )

@@ -1,14 +1,15 @@
 """Builtin functions whose code is a kernel, and what kernels have to know of Python's objects.
 
-To numba's calls of compiled code every argument costs: 60 ns for an array, of which an encoder has two dozen. Here a kernel is
-given the objects as they are, by their addresses, int64, and makes the result::
+To numba's calls of compiled code every argument costs: 60 ns for an array, of which an encoder has two dozen.
+Here a kernel is given the objects as they are, by their addresses, int64, and makes the result::
 
-    tok.encode("the cat")  ->  encode_text(me, args, 1)     me: an array, the header (coding/headers.py); args: the str
+    tok.encode("the cat")  ->  encode_text(me, args, 1)     me: an array, the header (coding/headers.py);
+    args: the str
                            ->  an array of ids, or None for what is unusual, which the general reader takes
 
-The caller has the GIL, and no Python code runs meanwhile, so a kernel may use one memory for all calls. It calls Python by
-functions of its C interface (coding/kernels/c_interface.py). Nothing of this is used where `runtime/border.py` has turned the
-ability `interface` off.
+The caller has the GIL, and no Python code runs meanwhile, so a kernel may use one memory for all calls. It
+calls Python by functions of its C interface (coding/kernels/c_interface.py). Nothing of this is used where
+`runtime/border.py` has turned the ability `interface` off.
 """
 
 from __future__ import annotations
@@ -22,7 +23,9 @@ from numba import types
 
 from ubpe_numba.runtime import border
 
-_pointer_of = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(("PyCapsule_GetPointer", ctypes.pythonapi))
+_pointer_of = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(
+    ("PyCapsule_GetPointer", ctypes.pythonapi)
+)
 _new_function = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)(
     ("PyCFunction_NewEx", ctypes.pythonapi)
 )
@@ -33,23 +36,46 @@ _DTYPES = {dtype.num: dtype for dtype in map(np.dtype, "bBhHiIlq")}  # integers 
 class _Method(ctypes.Structure):
     """A builtin function as Python describes it."""
 
-    _fields_ = (("name", ctypes.c_char_p), ("code", ctypes.c_void_p), ("flags", ctypes.c_int), ("doc", ctypes.c_char_p))
+    _fields_ = (
+        ("name", ctypes.c_char_p),
+        ("code", ctypes.c_void_p),
+        ("flags", ctypes.c_int),
+        ("doc", ctypes.c_char_p),
+    )
 
 
-#: Words of `places`: addresses of types, of None, and of NumPy's function that makes arrays; then of the dtypes by their numbers,
-#: below `MOST`, kinds as `encode_at` has them, or 0; then the types of their `N_ITEMS` items.
-LIST, TUPLE, INT, STR, BYTES, ARRAY, NONE, NEW_ARRAY, KINDS, MOST, N_ITEMS = 0, 1, 2, 3, 4, 5, 6, 7, 8, 16, len(_DTYPES)
+#: Words of `places`: addresses of types, of None, and of NumPy's function that makes arrays; then of the
+#: dtypes by their numbers, below `MOST`, kinds as `encode_at` has them, or 0; then the types of their
+#: `N_ITEMS` items.
+LIST, TUPLE, INT, STR, BYTES, ARRAY, NONE, NEW_ARRAY, KINDS, MOST, N_ITEMS = (
+    0,
+    1,
+    2,
+    3,
+    4,
+    5,
+    6,
+    7,
+    8,
+    16,
+    len(_DTYPES),
+)
 ITEMS = KINDS + MOST
-_kept: dict[str, Any] = {}  # what C knows the address of, as long as the process lives: methods by kernel, and the places
+# what C knows the address of, as long as the process lives: methods by kernel, and the places
+_kept: dict[str, Any] = {}
 
 
 def _places(interface) -> np.ndarray:
     """Where kernels find types and functions."""
-    table = ctypes.cast(_pointer_of(interface, None), ctypes.POINTER(ctypes.c_void_p))  # NumPy's for extensions
+    # NumPy's for extensions
+    table = ctypes.cast(_pointer_of(interface, None), ctypes.POINTER(ctypes.c_void_p))
     kinds = [0] * MOST
     for number, dtype in _DTYPES.items():
         kinds[number] = dtype.itemsize + (16 if dtype.kind == "u" else 0)
-    objects, items = (list, tuple, int, str, bytes, np.ndarray, None), [id(dtype.type) for dtype in _DTYPES.values()]
+    objects, items = (
+        (list, tuple, int, str, bytes, np.ndarray, None),
+        [id(dtype.type) for dtype in _DTYPES.values()],
+    )
     return np.array([*map(id, objects), table[93], *kinds, *items], np.int64)  # 93 is PyArray_New
 
 

@@ -1,16 +1,18 @@
 """Which tokens start at a position, reading a document from its end: an Aho-Corasick automaton over reversed tokens.
 
-The search for the best path runs from the end, so the text is read that way too: one transition a symbol, however long the
-tokens, where a trie walked from every position costs its depth (a run of one symbol, with tokens of 2**k of it, is 20 times
-slower that way). The states are the suffixes of tokens. After the symbols at s and beyond have been read, the state is the
-longest suffix of a token that starts at s; two things follow:
+The search for the best path runs from the end, so the text is read that way too: one transition a symbol,
+however long the tokens, where a trie walked from every position costs its depth (a run of one symbol, with
+tokens of 2**k of it, is 20 times slower that way). The states are the suffixes of tokens. After the symbols
+at s and beyond have been read, the state is the longest suffix of a token that starts at s; two things
+follow:
 
 * the tokens that start at s are the state, if it is a token, and those along its chain of `longest` links;
-* no token that starts before s and covers it ends beyond s + depth, since what it covers from s on is a state too. So nothing
-  to the left of s will ever ask for a position beyond s + depth, without having looked there.
+* no token that starts before s and covers it ends beyond s + depth, since what it covers from s on is a state
+  too. So nothing to the left of s will ever ask for a position beyond s + depth, without having looked there.
 
-State s < n_alphabet is the symbol s; the others are numbered as they are made. The value of an edge (trie.py) from a state by
-the symbol to its left is the next state. Of the alphabet 0, 1 and the tokens 2 = [0, 1] and 3 = [0, 1, 0, 1]:
+State s < n_alphabet is the symbol s; the others are numbered as they are made. The value of an edge (trie.py)
+from a state by the symbol to its left is the next state. Of the alphabet 0, 1 and the tokens 2 = [0, 1] and 3
+= [0, 1, 0, 1]:
 
     state   symbols        fail   depth   longest   token        edge      value
     0       [0]            -1     1       -1        0            (1, 0)    2
@@ -19,15 +21,17 @@ the symbol to its left is the next state. Of the alphabet 0, 1 and the tokens 2 
     3       [1, 0, 1]       1     3       -1        -1
     4       [0, 1, 0, 1]    2     4        2        3
 
-`fail` is the state of the longest proper prefix that is a state too, `longest` that of the longest proper prefix that is a token
-of two symbols or more, `token` the token that the state is; -1 where there is none. The document [1, 0, 1, 0, 1], read from its
-end, leads to the states 1, 2, 3, 4, and, since there is no edge (4, 1), by `fail` to 2 and from there to 3. At position 1, in
-state 4, the tokens 3 and 2 start (state 4 and its `longest`), and the symbol 0.
+`fail` is the state of the longest proper prefix that is a state too, `longest` that of the longest proper
+prefix that is a token of two symbols or more, `token` the token that the state is; -1 where there is none.
+The document [1, 0, 1, 0, 1], read from its end, leads to the states 1, 2, 3, 4, and, since there is no edge
+(4, 1), by `fail` to 2 and from there to 3. At position 1, in state 4, the tokens 3 and 2 start (state 4 and
+its `longest`), and the symbol 0.
 
-Where all tokens of every position are needed, they are listed side by side (`lists_of`): those of a state that is a token, and
-those of the longest prefix that is one of any other. A list goes from the longest to the symbol, of length 1, which ends it.
-Where many symbols are read, what follows a state is listed too (`rows_of`), in rows of an answer for each symbol. Most states
-differ from a row by one answer: they hold that themselves.
+Where all tokens of every position are needed, they are listed side by side (`lists_of`): those of a state
+that is a token, and those of the longest prefix that is one of any other. A list goes from the longest to the
+symbol, of length 1, which ends it. Where many symbols are read, what follows a state is listed too
+(`rows_of`), in rows of an answer for each symbol. Most states differ from a row by one answer: they hold that
+themselves.
 
     state    row  symbol  child  first        rows  by 0  by 1        entry  length  token
     -1       0    -1      -      -            0     0     1           0      1       0
@@ -38,10 +42,10 @@ differ from a row by one answer: they hold that themselves.
      4       0     1      3      4                                    5      2       2
                                                                       6      1       0
 
-From state 1 the symbol 0 leads to state 2, and 1 to what row 0 says, state 1. State 4 has no edge: it answers as state 2, to
-which it fails. A state that would differ by two answers owns a row. State 4 is token 3 and has a list of its own, the
-tokens 3 and 2 and the symbol 0; state 3 is no token and has the list of state 1. Entries are no more than the symbols of all
-tokens.
+From state 1 the symbol 0 leads to state 2, and 1 to what row 0 says, state 1. State 4 has no edge: it answers
+as state 2, to which it fails. A state that would differ by two answers owns a row. State 4 is token 3 and has
+a list of its own, the tokens 3 and 2 and the symbol 0; state 3 is no token and has the list of state 1.
+Entries are no more than the symbols of all tokens.
 
 Source: A. Aho and M. Corasick, 1975.
 """
@@ -53,7 +57,8 @@ import numpy as np
 from ubpe_numba.runtime.compiler import helper, kernel
 from ubpe_numba.runtime.tables.trie import EDGE, edge_key, find_edge
 
-STATE = np.dtype([("fail", np.int32), ("depth", np.int32), ("longest", np.int32), ("token", np.int32)])  # as drawn above
+# as drawn above
+STATE = np.dtype([("fail", np.int32), ("depth", np.int32), ("longest", np.int32), ("token", np.int32)])
 LISTED = np.dtype(  # of a state, or the empty one, at the state + 1
     [
         ("row", np.int32),  # its row of following states; where that begins, once there are rows,
@@ -67,7 +72,9 @@ MATCH = np.dtype([("length", np.int32), ("token", np.int32)])  # an entry of a l
 
 @helper
 def advance(edges, states, state, symbol):
-    """The state after one more symbol to the left; from -1, the empty state, it is the symbol's own. Amortised O(1).
+    """The state after one more symbol to the left; from -1, the empty state, it is the symbol's own.
+
+    Amortised O(1).
 
     edges EDGE[capacity], states STATE[n]. Above: from 1 by 0 to 2, from 4 by 1 to 3, from 0 by 0 to 0.
     """
@@ -83,7 +90,8 @@ def advance(edges, states, state, symbol):
 def next_state(edges, states, listed, owners, rows, state, symbol):
     """`advance`, by the rows of what follows. O(1). Above: from 1 by 0 to 2, from 1 by 1 to 1.
 
-    Where rows is empty, as there would be too many, the way goes along the edges of the states that would have rows.
+    Where rows is empty, as there would be too many, the way goes along the edges of the states that would
+    have rows.
     """
     if rows.size == 0:
         while symbol != listed[state + 1].symbol:
@@ -112,7 +120,10 @@ def longest_match(states, state):
 
 @helper
 def list_of(listed, matches, state):
-    """The list of tokens that start in a state: its first entry, and the length of that. Of state 0 above: 0 and 1. O(1)."""
+    """The list of tokens that start in a state: its first entry, and the length of that.
+
+    Of state 0 above: 0 and 1. O(1).
+    """
     i = np.int64(listed[state + 1].first)
     return i, np.int64(matches[i].length)
 
@@ -152,10 +163,10 @@ def rows_of(n_alphabet, edges, states, order, listed, owners):
 def list_tokens(n_alphabet, edges, states, order, listed, owners, matches):
     """List the tokens that start in each state, and plan the rows of what follows; returns the number of entries and of rows.
 
-    edges EDGE[capacity], states STATE[n]; order int32[n], the states by depth. Results, allocated by the caller: listed LISTED[n
-    + 1] of zeros; owners int32[n + 1], the states of rows; matches MATCH, as many as all tokens have symbols, since a token has
-    at most as many prefixes as symbols. The list of a state is that of the state that it fails to, after the token that it is.
-    O(capacity + entries); drawn above.
+    edges EDGE[capacity], states STATE[n]; order int32[n], the states by depth. Results, allocated by the
+    caller: listed LISTED[n + 1] of zeros; owners int32[n + 1], the states of rows; matches MATCH, as many as
+    all tokens have symbols, since a token has at most as many prefixes as symbols. The list of a state is
+    that of the state that it fails to, after the token that it is. O(capacity + entries); drawn above.
     """
     for i in range(edges.size):
         if edges[i].key != -1:
@@ -210,8 +221,8 @@ def list_tokens(n_alphabet, edges, states, order, listed, owners, matches):
 def list_following(n_alphabet, edges, states, order, listed, rows):
     """Fill the rows of following states, int32[n_rows * n_alphabet], allocated by the caller.
 
-    edges EDGE[capacity], states STATE[n], listed LISTED[n + 1]; order int32[n], the states by depth: a state answers as the one
-    that it fails to where it has no edge. O(n + n_rows * n_alphabet); drawn above.
+    edges EDGE[capacity], states STATE[n], listed LISTED[n + 1]; order int32[n], the states by depth: a state
+    answers as the one that it fails to where it has no edge. O(n + n_rows * n_alphabet); drawn above.
     """
     for a in range(n_alphabet):
         rows[a] = a
@@ -224,7 +235,11 @@ def list_following(n_alphabet, edges, states, order, listed, rows):
             for a in range(n_alphabet):
                 value = edges[find_edge(edges, state, a)].value
                 if value < 0:
-                    value = np.int64(listed[fail + 1].child if listed[fail + 1].symbol == a else rows[other * n_alphabet + a])
+                    value = np.int64(
+                        listed[fail + 1].child
+                        if listed[fail + 1].symbol == a
+                        else rows[other * n_alphabet + a]
+                    )
                 rows[row * n_alphabet + a] = value
 
 
@@ -232,10 +247,11 @@ def list_following(n_alphabet, edges, states, order, listed, rows):
 def build(n_alphabet, arena, lengths, edges, states, order, ends):
     """Build the automaton of all tokens of a vocabulary; returns the number of states.
 
-    arena int32, the symbols of all tokens one after the other, lengths int64[V] how many each has. Results, allocated by the
-    caller: edges EDGE[capacity], full of -1, capacity a power of two of at least twice the symbols of the learned tokens; states
-    STATE, as many as the arena has symbols. Scratch: order int32 of as many; ends int64 of zeros, two more than the longest token
-    has symbols. Of tokens with the same symbols the later one is found, as published. O(symbols); the example is drawn above.
+    arena int32, the symbols of all tokens one after the other, lengths int64[V] how many each has. Results,
+    allocated by the caller: edges EDGE[capacity], full of -1, capacity a power of two of at least twice the
+    symbols of the learned tokens; states STATE, as many as the arena has symbols. Scratch: order int32 of as
+    many; ends int64 of zeros, two more than the longest token has symbols. Of tokens with the same symbols
+    the later one is found, as published. O(symbols); the example is drawn above.
     """
     for s in range(n_alphabet):
         states[s].fail = -1

@@ -1,23 +1,25 @@
 """Tokens that match samples within a tolerance, found by a few of their symbols, for all samples that may be decoded before.
 
-Samples and the symbols of tokens are integers, FINE to a level. A token is either levels, or relative: differences to the sample
-that was decoded before it, its base. Its last symbol is a whole level, so that bases are, and a sample x that is decoded as y is
-within the tolerance if
+Samples and the symbols of tokens are integers, FINE to a level. A token is either levels, or relative:
+differences to the sample that was decoded before it, its base. Its last symbol is a whole level, so that
+bases are, and a sample x that is decoded as y is within the tolerance if
 
     -half <= x - y < half          half = FINE * tolerance + FINE / 2
 
 which are 2 * half values: each is within the tolerance of one of the levels 0, 2 * tolerance + 1, ...
 
-A relative token matches x[i:] from all bases of an interval, which each of its symbols narrows; of levels the base is 0. Symbols
-are means, of which hardly two are equal, so a trie would share little. Tokens of one kind and of m to 2 m - 1 symbols, m a power
-of two, are a group (few tokens are one with shorter ones), in ascending order of their symbols at one place, where these differ
-most; a table has where those begin whose symbol is in each of 256 intervals. Of the tokens whose symbol there may match, eight
-symbols at places that all have, divided by a power of two so that they are int16, are compared with the samples, SIDE tokens at a
-time; the rest of a token only where these and the last match, and where it may be of use. So may no token of a group where it
-would lead to rows to which cheaper ways are known: most groups of short tokens are left out by one bit for each length.
+A relative token matches x[i:] from all bases of an interval, which each of its symbols narrows; of levels the
+base is 0. Symbols are means, of which hardly two are equal, so a trie would share little. Tokens of one kind
+and of m to 2 m - 1 symbols, m a power of two, are a group (few tokens are one with shorter ones), in
+ascending order of their symbols at one place, where these differ most; a table has where those begin whose
+symbol is in each of 256 intervals. Of the tokens whose symbol there may match, eight symbols at places that
+all have, divided by a power of two so that they are int16, are compared with the samples, SIDE tokens at a
+time; the rest of a token only where these and the last match, and where it may be of use. So may no token of
+a group where it would lead to rows to which cheaper ways are known: most groups of short tokens are left out
+by one bit for each length.
 
-Last symbols are often some levels apart (a search keeps those of the exact tokens that it begins with, 2 * tolerance + 1 apart):
-then so are bases, and few or only one is within the tolerance of a sample.
+Last symbols are often some levels apart (a search keeps those of the exact tokens that it begins with, 2 *
+tolerance + 1 apart): then so are bases, and few or only one is within the tolerance of a sample.
 """
 
 from __future__ import annotations
@@ -37,10 +39,20 @@ BITS, NONE = 13, 28000
 MOST_TOLERANCE = 127
 MOST_HALF = FINE * MOST_TOLERANCE + FINE // 2
 
-#: Tokens begin..end of the order, of one kind (0 levels, 1 relative), of least..most symbols; of the symbols by which they are in
-#: order the first, and the logarithm of the width of an interval; a bit for each number of symbols, bit 0 for all from 64 on; the
-#: places of eight symbols, the first of which is that one.
-_FIELDS = "kind", "begin", "end", "least", "most", "origin", "shift", "lengths", *(f"place{k}" for k in range(8))
+#: Tokens begin..end of the order, of one kind (0 levels, 1 relative), of least..most symbols; of the symbols
+#: by which they are in order the first, and the logarithm of the width of an interval; a bit for each number
+#: of symbols, bit 0 for all from 64 on; the places of eight symbols, the first of which is that one.
+_FIELDS = (
+    "kind",
+    "begin",
+    "end",
+    "least",
+    "most",
+    "origin",
+    "shift",
+    "lengths",
+    *(f"place{k}" for k in range(8)),
+)
 GROUP = np.dtype([(name, np.int64) for name in _FIELDS])
 #: A token of the order: where its symbols begin, what it costs, its number.
 ENTRY = np.dtype([("start", np.int64), ("cost", np.int64), ("token", np.int64)])
@@ -56,9 +68,9 @@ def level(x):
 def narrowed(x, i, arena, a, n, half, low, high):
     """The bases in low..high from which x[i:] is within the tolerance of the n symbols from a on, and the errors from the first.
 
-    Returns low, high, the sum of the errors and that of their squares; high is below low if there is no such base. Errors are x
-    less what is decoded, at most half. O(n), or where it becomes clear. The sample 130 and the symbol 0, with half 96, narrow
-    0..64 to 64..64: 130 - 64 < 96; the error is 66.
+    Returns low, high, the sum of the errors and that of their squares; high is below low if there is no such
+    base. Errors are x less what is decoded, at most half. O(n), or where it becomes clear. The sample 130 and
+    the symbol 0, with half 96, narrow 0..64 to 64..64: 130 - 64 < 96; the error is 66.
     """
     k = np.int64(0)
     while k < n and low <= high:
@@ -92,10 +104,12 @@ def narrowed(x, i, arena, a, n, half, low, high):
 
 @helper
 def squares_of(x, i, arena, a, n, half, base):
-    """The sum of the squares of errors from one base, or -1 if an error is beyond the tolerance, in one pass. O(n).
+    """The sum of the squares of errors from one base, or -1 if an error is beyond the tolerance, in one pass.
 
-    Rounds of 32 samples read up to 31 samples and symbols more than n, which do not count. With half 96 the sample 130, the
-    symbol 0 and the base 64 give 66 * 66, and with the base 0 -1.
+    O(n).
+
+    Rounds of 32 samples read up to 31 samples and symbols more than n, which do not count. With half 96 the
+    sample 130, the symbol 0 and the base 64 give 66 * 66, and with the base 0 -1.
     """
     total = np.int64(0)
     k = np.int64(0)
@@ -119,10 +133,12 @@ def squares_of(x, i, arena, a, n, half, base):
 
 @helper
 def bases_of(x, i, start, grid, step, tolerance):
-    """The first and the last level that the sample before x[i] may be decoded to: of grid, grid + step, ... O(1).
+    """The first and the last level that the sample before x[i] may be decoded to: of grid, grid + step, ...
 
-    There is none, and the last is below the first, at the start of a document. With the tolerance 1 of 3, 6, ... the sample 128
-    may be decoded to 3, and of 3, 4, ... to 3 alone, too.
+    O(1).
+
+    There is none, and the last is below the first, at the start of a document. With the tolerance 1 of 3, 6,
+    ... the sample 128 may be decoded to 3, and of 3, 4, ... to 3 alone, too.
     """
     if i == start:
         return np.int64(0), np.int64(-1)
@@ -148,15 +164,18 @@ def useful(room, row, most, sign, limit):
 def listed(x, i, end, row, kind, low, high, tolerance, tables, lists, lengths, room, sign, limit):
     """List the tokens of a kind that may match x[i:] from bases low..high, in levels, and may be of use; returns how many.
 
-    Nine of their symbols match. x int32; end: of the document. tables, for all kernels: arena int32 and starts int64[V + 1], the
-    symbols of tokens, and 32 more; ENTRY[order]; ends int32[order, 2], the number of symbols and the last one; groups GROUP;
-    grid and step: bases are grid, grid + step, ... levels; firsts int32[groups, INTERVALS + 1], where the tokens of each interval
-    begin; shift and signs int16[8, order], eight symbols of each token of the order, >> shift, and NONE beside groups; the least
-    cost of a token. lists, of the caller: flags int8[SIDE], and picked int32[order + SIDE], places in the order, which is the
-    list. Tokens are of use of `lengths`, bits of `useful`, and where `sign` times the room, int64 of each row, of the row to
-    which they lead is below the limit. O(groups + tokens whose symbol at one place may match / SIDE).
+    Nine of their symbols match. x int32; end: of the document. tables, for all kernels: arena int32 and
+    starts int64[V + 1], the symbols of tokens, and 32 more; ENTRY[order]; ends int32[order, 2], the number of
+    symbols and the last one; groups GROUP; grid and step: bases are grid, grid + step, ... levels; firsts
+    int32[groups, INTERVALS + 1], where the tokens of each interval begin; shift and signs int16[8, order],
+    eight symbols of each token of the order, >> shift, and NONE beside groups; the least cost of a token.
+    lists, of the caller: flags int8[SIDE], and picked int32[order + SIDE], places in the order, which is the
+    list. Tokens are of use of `lengths`, bits of `useful`, and where `sign` times the room, int64 of each
+    row, of the row to which they lead is below the limit. O(groups + tokens whose symbol at one place may
+    match / SIDE).
 
-    With tolerance 1 and 64 decoded before [70, 60], [0, 0] is listed for the first of these samples, and [300, 0] is not.
+    With tolerance 1 and 64 decoded before [70, 60], [0, 0] is listed for the first of these samples, and
+    [300, 0] is not.
     """
     _, _, _, ends, groups, _, _, firsts, shift, signs, _ = tables
     flags, picked = lists
@@ -229,10 +248,11 @@ def listed(x, i, end, row, kind, low, high, tolerance, tables, lists, lengths, r
 def matched(x, i, o, tables, tolerance, low, high, at, here, row, p, there, q, limit):
     """The bases low..high, in levels, from which token o of the order matches x[i:] and may be of use, and errors.
 
-    It leads from column base + `at` of row `row` of `here`, int64[rows, 2 tolerance + 1], to a column of row + its length of
-    `there`, and is of use where p times the one, q times the other, and the token cost less than the limit. Returns the first and
-    the last base, in levels, the column to which it leads from base 0, and the sums of `narrowed` from the first one, of a lone
-    base only the second; the last base is below the first if there is none. O(columns), and O(symbols) where it may be of use.
+    It leads from column base + `at` of row `row` of `here`, int64[rows, 2 tolerance + 1], to a column of row
+    + its length of `there`, and is of use where p times the one, q times the other, and the token cost less
+    than the limit. Returns the first and the last base, in levels, the column to which it leads from base 0,
+    and the sums of `narrowed` from the first one, of a lone base only the second; the last base is below the
+    first if there is none. O(columns), and O(symbols) where it may be of use.
 
     From bases 0..1 with tolerance 1 the token [0] matches the sample 130 from 1 alone, with the error 66.
     """

@@ -1,12 +1,14 @@
 """Cheapest paths of tokens that match documents within a tolerance, costs to go, and worth of tokens to them.
 
-A document of n samples has n + 1 rows, one before every sample and one at the end, and a row a state for each error that the last
-decoded sample may have: column e is the level of that sample less its own, plus the tolerance. Tokens of levels leave from the
-cheapest state of a row and match from any; relative ones leave from each. With the tolerance 1, levels 0, 3, ... and the relative
-token [0, 0] the document [3, 4, 3] of levels costs 2: [3], error 0, and [0, 0], errors -1 and 0.
+A document of n samples has n + 1 rows, one before every sample and one at the end, and a row a state for each
+error that the last decoded sample may have: column e is the level of that sample less its own, plus the
+tolerance. Tokens of levels leave from the cheapest state of a row and match from any; relative ones leave
+from each. With the tolerance 1, levels 0, 3, ... and the relative token [0, 0] the document [3, 4, 3] of
+levels costs 2: [3], error 0, and [0, 0], errors -1 and 0.
 
-A token costs its price, an integer, and `price` for the square of each error, in values of FINE to a level: sums are exact, so of
-equal paths the one that is found first stays, in the order of rows, of kinds, and of groups of tokens.
+A token costs its price, an integer, and `price` for the square of each error, in values of FINE to a level:
+sums are exact, so of equal paths the one that is found first stays, in the order of rows, of kinds, and of
+groups of tokens.
 """
 
 from __future__ import annotations
@@ -22,15 +24,24 @@ HIGH, OFTEN = 1 << 58, 1024
 #: How the cheapest path to a state came: its last token, and the column from which that left.
 BACK = np.dtype([("token", np.int32), ("column", np.int32)])
 #: A token of a path: where it begins, in which document, the columns before and after it.
-PART = np.dtype([("token", np.int64), ("start", np.int64), ("document", np.int64), ("before", np.int64), ("after", np.int64)])
+PART = np.dtype(
+    [
+        ("token", np.int64),
+        ("start", np.int64),
+        ("document", np.int64),
+        ("before", np.int64),
+        ("after", np.int64),
+    ]
+)
 
 
 @helper
 def extend(x, i, start, end, row, costs, room, back, tables, tolerance, price, skip, lists):
     """Lengthen the paths to a row of costs, before the sample i, by every token that matches x[i:], but not by `skip`.
 
-    costs int64[rows, 2 tolerance + 1], back BACK of that shape, room int64[rows], the highest cost of the columns of each row
-    that may be reached; tables and lists: those of `listed`; start, end: of the document, before which nothing was decoded.
+    costs int64[rows, 2 tolerance + 1], back BACK of that shape, room int64[rows], the highest cost of the
+    columns of each row that may be reached; tables and lists: those of `listed`; start, end: of the document,
+    before which nothing was decoded.
     """
     _, _, entries, ends, _, grid, step, _, _, _, fewest = tables
     picked = lists[1]
@@ -47,12 +58,16 @@ def extend(x, i, start, end, row, costs, room, back, tables, tolerance, price, s
         low = first if kind == 1 else np.int64(0)
         high = last if kind == 1 else np.int64(0)
         at = -before if kind == 1 else cheapest
-        for o in range(listed(x, i, end, row, kind, low, high, tolerance, tables, lists, lengths, room, -1, limit)):
+        for o in range(
+            listed(x, i, end, row, kind, low, high, tolerance, tables, lists, lengths, room, -1, limit)
+        ):
             p = picked[o]
             n = np.int64(ends[p, 0])
             if entries[p].token == skip:
                 continue
-            b, z, shift, s1, s2 = matched(x, i, p, tables, tolerance, low, high, at, costs, row, 1, costs, -1, 0)
+            b, z, shift, s1, s2 = matched(
+                x, i, p, tables, tolerance, low, high, at, costs, row, 1, costs, -1, 0
+            )
             origin = b
             while b <= z:
                 d = (b - origin) * FINE
@@ -75,8 +90,8 @@ def extend(x, i, start, end, row, costs, room, back, tables, tolerance, price, s
 def lower(costs, room, row, last):
     """Subtract the least cost of a row from all costs of rows row..last that are reached, if it is at least HIGH.
 
-    costs int64[rows, columns], room int64[rows]: those of `ahead`. O((last - row) * columns). With HIGH = 5 the rows [5, 7] and
-    [INF, 8] become [0, 2] and [INF, 3].
+    costs int64[rows, columns], room int64[rows]: those of `ahead`. O((last - row) * columns). With HIGH = 5
+    the rows [5, 7] and [INF, 8] become [0, 2] and [INF, 3].
     """
     least = costs[row, np.argmin(costs[row])]
     if least < HIGH or least >= INF:
@@ -93,11 +108,12 @@ def lower(costs, room, row, last):
 def ahead(x, offsets, known, tables, tolerance, price, costs, room, back, lists, path):
     """The cheapest way to every state of documents, and a cheapest path through each; returns where in `path` they begin.
 
-    x int32; offsets int64[d + 1]; known int64[d]: -1, or the column of the sample before the document, which goes on from that;
-    tables, lists as for `listed`; costs int64[x + d, 2 tolerance + 1], room int64[x + d], back BACK as in `extend`: the rows of
-    document k begin at offsets[k] - offsets[0] + k; path PART[x], filled from its end. The caller allocates all. O(samples *
-    tolerance + what `listed` needs). Where costs come to HIGH the least is subtracted from all that is reached there, so that
-    sums stay below INF in documents of any length; rows before that keep theirs.
+    x int32; offsets int64[d + 1]; known int64[d]: -1, or the column of the sample before the document, which
+    goes on from that; tables, lists as for `listed`; costs int64[x + d, 2 tolerance + 1], room int64[x + d],
+    back BACK as in `extend`: the rows of document k begin at offsets[k] - offsets[0] + k; path PART[x],
+    filled from its end. The caller allocates all. O(samples * tolerance + what `listed` needs). Where costs
+    come to HIGH the least is subtracted from all that is reached there, so that sums stay below INF in
+    documents of any length; rows before that keep theirs.
 
     The document above: [3] at 0, columns 1 and 1, and [0, 0] at 1, columns 1 and 1.
     """
@@ -146,8 +162,8 @@ def ahead(x, offsets, known, tables, tolerance, price, costs, room, back, lists,
 def costs_to_go(x, offsets, tables, tolerance, price, costs, room, lists):
     """The cheapest way from every state to the end of its document: costs int64, of the rows and columns of `ahead`.
 
-    Arguments as there; room int64[x + d] gets the least cost of each row. The end costs 0 from every column. Columns that no path
-    reaches may have more than the least. O(samples * tolerance + what `listed` needs).
+    Arguments as there; room int64[x + d] gets the least cost of each row. The end costs 0 from every column.
+    Columns that no path reaches may have more than the least. O(samples * tolerance + what `listed` needs).
 
     The document above: 2 from its first row, 1 from the second in every column that exists.
     """
@@ -175,14 +191,22 @@ def costs_to_go(x, offsets, tables, tolerance, price, costs, room, lists):
                 at = -before if kind == 1 else np.int64(0)
                 limit = costs[row, 0] - fewest
                 lengths = useful(room, row, end - i, 1, limit)
-                for o in range(listed(x, i, end, row, kind, low, high, tolerance, tables, lists, lengths, room, 1, limit)):
+                for o in range(
+                    listed(x, i, end, row, kind, low, high, tolerance, tables, lists, lengths, room, 1, limit)
+                ):
                     p = picked[o]
                     n = np.int64(ends[p, 0])
-                    b, z, shift, s1, s2 = matched(x, i, p, tables, tolerance, low, high, at, costs, row, -1, costs, 1, 0)
+                    b, z, shift, s1, s2 = matched(
+                        x, i, p, tables, tolerance, low, high, at, costs, row, -1, costs, 1, 0
+                    )
                     origin = b
                     while b <= z:
                         d = (b - origin) * FINE
-                        c = costs[row + n, b + shift] + entries[p].cost + price * (s2 - 2 * d * s1 + n * d * d)
+                        c = (
+                            costs[row + n, b + shift]
+                            + entries[p].cost
+                            + price * (s2 - 2 * d * s1 + n * d * d)
+                        )
                         costs[row, b + at] = min(costs[row, b + at], c)
                         b += 1
             room[row] = costs[row, np.argmin(costs[row])]
@@ -192,9 +216,10 @@ def costs_to_go(x, offsets, tables, tolerance, price, costs, room, lists):
 def savings(x, offsets, tables, tolerance, price, costs, to_go, room, lists, block, taken, saved, count):
     """Savings by each of n candidates alone, at places that do not overlap, by blocks of `block` samples.
 
-    tables, lists of the candidates, with the grid of the vocabulary; costs, to_go and room: of `ahead` and `costs_to_go` with
-    that; scratch: taken int64[n], 0 at first; to saved int64[n, blocks] and count int64[n] is added: what is
-    saved, and at how many places. The caller allocates all. O(samples * tolerance + what `listed` needs).
+    tables, lists of the candidates, with the grid of the vocabulary; costs, to_go and room: of `ahead` and
+    `costs_to_go` with that; scratch: taken int64[n], 0 at first; to saved int64[n, blocks] and count int64[n]
+    is added: what is saved, and at how many places. The caller allocates all. O(samples * tolerance + what
+    `listed` needs).
 
     The candidate [3, 3, 3] of levels, of cost 1, saves 1 in the document above.
     """
@@ -216,13 +241,17 @@ def savings(x, offsets, tables, tolerance, price, costs, to_go, room, lists, blo
                 low = first if kind == 1 else np.int64(0)
                 high = last if kind == 1 else np.int64(0)
                 at = -before if kind == 1 else cheapest
-                for o in range(listed(x, i, end, row, kind, low, high, tolerance, tables, lists, lengths, room, 1, limit)):
+                for o in range(
+                    listed(x, i, end, row, kind, low, high, tolerance, tables, lists, lengths, room, 1, limit)
+                ):
                     p = picked[o]
                     n = np.int64(ends[p, 0])
                     t = entries[p].token
                     if i < taken[t]:
                         continue
-                    b, z, shift, s1, s2 = matched(x, i, p, tables, tolerance, low, high, at, costs, row, 1, to_go, 1, best)
+                    b, z, shift, s1, s2 = matched(
+                        x, i, p, tables, tolerance, low, high, at, costs, row, 1, to_go, 1, best
+                    )
                     origin = b
                     least = best
                     while b <= z:
@@ -240,9 +269,10 @@ def savings(x, offsets, tables, tolerance, price, costs, to_go, room, lists, blo
 def losses(x, offsets, path, tables, tolerance, price, cost, to_go, lists, ways, room, back, block, lost):
     """Losses of paths without one of their tokens, by blocks of `block` samples: added to lost int64[V, blocks].
 
-    path PART, of `ahead`; to_go: of `costs_to_go`; ways int64, back BACK: [the longest token + 1, columns], room int64 of its
-    rows, scratch. At every place of a token the best way through its samples without it counts, and the way on from there, which
-    may need the token again: an estimate where there are relative tokens. The caller allocates all. O(samples of the path
+    path PART, of `ahead`; to_go: of `costs_to_go`; ways int64, back BACK: [the longest token + 1, columns],
+    room int64 of its rows, scratch. At every place of a token the best way through its samples without it
+    counts, and the way on from there, which may need the token again: an estimate where there are relative
+    tokens. The caller allocates all. O(samples of the path
     * tolerance + what `listed` needs).
 
     [0, 0] of the document above loses 1: it would be [3, 3] one by one.

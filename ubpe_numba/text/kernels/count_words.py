@@ -1,7 +1,7 @@
 """Counting the distinct segments of a text in a hash table with open addressing.
 
-The table has a power of two of entries. An entry is ENTRY int64 side by side, so that most segments touch one cache line, and of
-those of up to 15 bytes not even the text::
+The table has a power of two of entries. An entry is ENTRY int64 side by side, so that most segments touch one
+cache line, and of those of up to 15 bytes not even the text::
 
     +---------------------+----------------------------+-------------+------------+
     | the first 8 bytes,  | the other 7, and in the    | weight      | number + 1 |
@@ -11,14 +11,16 @@ those of up to 15 bytes not even the text::
 
     words  begin and end of segment number 0, of number 1, ...
 
-The search for a segment starts at a hash of the first two and goes to the next entry until it finds the segment or an empty one;
-the table is at most half full. "no, no, no" in the segments of gpt2, of weight 1 each, whatever entry each comes to:
+The search for a segment starts at a hash of the first two and goes to the next entry until it finds the
+segment or an empty one; the table is at most half full. "no, no, no" in the segments of gpt2, of weight 1
+each, whatever entry each comes to:
 
     "no"   0x6F6E    2 << 56   weight 1   1      words [0, 2, 2, 3, 3, 6]
     ","    0x2C      1 << 56   weight 2   2
     " no"  0x6F6E20  3 << 56   weight 2   3
 
-Segments are taken in batches: all keys first, whose entries the processor fetches side by side, then the searches.
+Segments are taken in batches: all keys first, whose entries the processor fetches side by side, then the
+searches.
 """
 
 from __future__ import annotations
@@ -39,13 +41,14 @@ _LONG = 1 << 62  # beside the length of all others
 def tally(values, segments, weights, table, words, n_words, batch):
     """Add up the weights of equal segments; returns how many segments were done when the table was half full, or all of them.
 
-    values uint8[n], at least 8; segments int64[s + 1], weights int64[s]; table int64[ENTRY * capacity], zeros at first; words
-    int64[capacity] gets begin and end of every distinct segment in order of first appearance, n_words int64[1] is their number;
-    batch int64[ROOM] is scratch. The caller allocates all of them, and calls again with a larger table (`spread`) and the rest.
-    O(bytes) expected.
+    values uint8[n], at least 8; segments int64[s + 1], weights int64[s]; table int64[ENTRY * capacity], zeros
+    at first; words int64[capacity] gets begin and end of every distinct segment in order of first appearance,
+    n_words int64[1] is their number; batch int64[ROOM] is scratch. The caller allocates all of them, and
+    calls again with a larger table (`spread`) and the rest. O(bytes) expected.
 
-    values "no, no, no", segments [0, 2, 3, 6, 7, 10], weights all 1, capacity 8 -> returns 5, n_words [3], words
-    [0, 2, 2, 3, 3, 6, _, _], the table as above. With a capacity of 4: returns 2, since two of four entries are used.
+    values "no, no, no", segments [0, 2, 3, 6, 7, 10], weights all 1, capacity 8 -> returns 5, n_words [3],
+    words [0, 2, 2, 3, 3, 6, _, _], the table as above. With a capacity of 4: returns 2, since two of four
+    entries are used.
     """
     text = address(values)
     last = values.size - 8
@@ -65,7 +68,8 @@ def tally(values, segments, weights, table, words, n_words, batch):
             else:
                 first = np.int64(key_of(text, begin, length, last))
                 second = _LONG | length
-            i = ENTRY * np.int64(mixed_two(np.uint64(first), np.uint64(second)) & mask)  # where the search starts
+            # where the search starts
+            i = ENTRY * np.int64(mixed_two(np.uint64(first), np.uint64(second)) & mask)
             prefetch(table, i)
             batch[3 * k] = first
             batch[3 * k + 1] = second
@@ -78,7 +82,10 @@ def tally(values, segments, weights, table, words, n_words, batch):
             while table[i + 3] and not (
                 table[i] == first
                 and table[i + 1] == second
-                and (second < _LONG or same_bytes(text, words[2 * (table[i + 3] - 1)], begin, second - _LONG, last))
+                and (
+                    second < _LONG
+                    or same_bytes(text, words[2 * (table[i + 3] - 1)], begin, second - _LONG, last)
+                )
             ):
                 i = np.int64(np.uint64(i + ENTRY) & wrap)
             if table[i + 3] == 0:
@@ -100,8 +107,8 @@ def spread(table, larger):
 
     table int64[ENTRY * capacity], larger int64[ENTRY * a greater power of two]; the caller allocates both.
 
-    Two segments whose hashes end in the bits 1101 and 0101 are entries 1 and 2 of 4 (the second finds entry 1 taken), and entries
-    13 and 5 of 16.
+    Two segments whose hashes end in the bits 1101 and 0101 are entries 1 and 2 of 4 (the second finds entry 1
+    taken), and entries 13 and 5 of 16.
     """
     mask = np.uint64(larger.size // ENTRY - 1)
     for j in range(0, table.size, ENTRY):
@@ -115,10 +122,12 @@ def spread(table, larger):
 
 @kernel
 def collect(values, table, words, offsets, spelled, weights):
-    """Copy the bytes of all distinct segments, and their weights, in the order of their numbers. O(bytes + capacity).
+    """Copy the bytes of all distinct segments, and their weights, in the order of their numbers.
 
-    values uint8[n]; table and words as `tally` leaves them; offsets int64[w + 1], where each segment goes in spelled uint8;
-    weights int64[w]. The caller allocates all of them.
+    O(bytes + capacity).
+
+    values uint8[n]; table and words as `tally` leaves them; offsets int64[w + 1], where each segment goes in
+    spelled uint8; weights int64[w]. The caller allocates all of them.
 
     After "no, no, no": offsets [0, 2, 3, 6] -> spelled "no, no", weights [1, 2, 2].
     """

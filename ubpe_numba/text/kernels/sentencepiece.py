@@ -1,25 +1,26 @@
 """The changes that sentencepiece makes to a text before it is encoded: its map of characters, white space, its mark of spaces.
 
-The map is a double-array trie of UTF-8, as Darts writes it: an array of units of 32 bits. From a node, which is an index, the
-byte b leads to the unit at ``node ^ b`` if that has the label b, and on to the node ``index ^ offset`` of that unit::
+The map is a double-array trie of UTF-8, as Darts writes it: an array of units of 32 bits. From a node, which
+is an index, the byte b leads to the unit at ``node ^ b`` if that has the label b, and on to the node ``index
+^ offset`` of that unit::
 
     bits    31          30 ... 10      9           8          7 ... 0
             1: a value  offset         offset<<8   has leaf   label
 
-Where the unit has a leaf, its node is the unit of a value, 31 bits: where the replacement begins. An index beyond the array
-ends a search. A map of "A" U+0300 to U+00C0, at the root an offset of 2: the byte 0x41 leads to unit 0x43, the bytes 0xcc and
-0x80 to further ones, of which the last has a leaf. "AB" ends at the unit of 0x42, which has another label: no match, "A" stays
-as it is.
+Where the unit has a leaf, its node is the unit of a value, 31 bits: where the replacement begins. An index
+beyond the array ends a search. A map of "A" U+0300 to U+00C0, at the root an offset of 2: the byte 0x41 leads
+to unit 0x43, the bytes 0xcc and 0x80 to further ones, of which the last has a leaf. "AB" ends at the unit of
+0x42, which has another label: no match, "A" stays as it is.
 
-Placeholders for all that a model has instead of characters (words of its own, bytes, the unknown) are the last plane of Unicode,
-which is for private use, so that text stays text::
+Placeholders for all that a model has instead of characters (words of its own, bytes, the unknown) are the
+last plane of Unicode, which is for private use, so that text stays text::
 
     U+100000 + i    word i of the model, i below 65,024
     U+10FE00 + b    the byte b of a character that is none of the model's
     U+10FF00        such a character, where the model has no tokens for bytes
 
-Those that a model has no words or bytes for may be characters of its own. A placeholder in a given text is a character that is
-none of the model's.
+Those that a model has no words or bytes for may be characters of its own. A placeholder in a given text is a
+character that is none of the model's.
 """
 
 from __future__ import annotations
@@ -45,14 +46,17 @@ def utf8_of(c):
     middle = 0x80 | ((c >> 6) & 0x3F)
     if c < 0x10000:
         return (0xE0 | (c >> 12)) | (middle << 8) | (last << 16), np.int64(3)
-    return (0xF0 | (c >> 18)) | ((0x80 | ((c >> 12) & 0x3F)) << 8) | (middle << 16) | (last << 24), np.int64(4)
+    return (0xF0 | (c >> 18)) | ((0x80 | ((c >> 12) & 0x3F)) << 8) | (middle << 16) | (last << 24), np.int64(
+        4
+    )
 
 
 @helper
 def no_rule(text, i, end, units):
     """Whether it is plain that no rule begins at i: of an ASCII character, by the next byte at most. O(1).
 
-    As for `longest_rule`. "AB" of the map above: True, "A" and U+0300: False, as is every character beyond ASCII.
+    As for `longest_rule`. "AB" of the map above: True, "A" and U+0300: False, as is every character beyond
+    ASCII.
     """
     c = np.int64(text[i])
     if units.size == 0:
@@ -80,8 +84,8 @@ def no_rule(text, i, end, units):
 def longest_rule(text, i, end, units, begins):
     """The longest rule of a map at i: how many characters it replaces, 0 for none, and where the replacement begins.
 
-    text uint32 code points; units int64 of the trie; begins int32: the code point that begins at a byte of the replacements, -1
-    where none does. O(length of the rule).
+    text uint32 code points; units int64 of the trie; begins int32: the code point that begins at a byte of
+    the replacements, -1 where none does. O(length of the rule).
 
     "A" U+0300 of the map above: (2, the place of U+00C0).
     """
@@ -116,8 +120,8 @@ def longest_rule(text, i, end, units, begins):
 def longest_word(text, i, end, words, inside):
     """The longest of some words at i: how many characters it has, 0 if none does, and its number. O(length).
 
-    text uint32; words: a trie (tables/trie.py) of code points below `inside`, whose words of one character are entered as the
-    pair of it and `inside`.
+    text uint32; words: a trie (tables/trie.py) of code points below `inside`, whose words of one character
+    are entered as the pair of it and `inside`.
     """
     best, number = np.int64(0), np.int64(0)
     node = np.int64(text[i])
@@ -142,10 +146,11 @@ def longest_word(text, i, end, words, inside):
 def normalize(text, offsets, units, begins, replacements, words, inside, flags, out, origins, out_offsets):
     """Every document as sentencepiece encodes it; returns how many code points that takes, of which those with room are written.
 
-    text uint32 code points, offsets int64[d + 1]; units, begins as for `longest_rule`; replacements uint32, each ending with 0;
-    words, inside as for `longest_word`: what stays as it is; flags: PREFIX | SUFFIX | REMOVE | ESCAPE; out uint32, for each code
-    point origins int64, the position in `text` that it comes from, out_offsets int64[d + 1], all allocated by the caller. A
-    result beyond out.size asks for more room. Surrogates become U+FFFD. O(code points of text and result).
+    text uint32 code points, offsets int64[d + 1]; units, begins as for `longest_rule`; replacements uint32,
+    each ending with 0; words, inside as for `longest_word`: what stays as it is; flags: PREFIX | SUFFIX |
+    REMOVE | ESCAPE; out uint32, for each code point origins int64, the position in `text` that it comes from,
+    out_offsets int64[d + 1], all allocated by the caller. A result beyond out.size asks for more room.
+    Surrogates become U+FFFD. O(code points of text and result).
 
     Without a map, PREFIX | REMOVE | ESCAPE: " a  b " -> "▁a▁b", origins [1, 1, 2, 4].
     """
@@ -229,10 +234,10 @@ BY_BYTES, FUSED = 1, 2  # characters become their bytes; several unknown ones in
 def stand_in(text, offsets, known, words, inside, flags, out, origins, out_offsets):
     """Documents with placeholders for words and unknown characters; returns how many characters that takes.
 
-    text uint32, offsets int64[d + 1]; known uint8[0x110000]: whether a character is the model's own; words EDGE, inside: as for
-    `longest_word`; flags BY_BYTES | FUSED; out uint32, origins int64: for each character of the result the position in text that
-    it comes from, out_offsets int64[d + 1]; all are allocated by the caller, and of the result that is written which has room.
-    O(characters).
+    text uint32, offsets int64[d + 1]; known uint8[0x110000]: whether a character is the model's own; words
+    EDGE, inside: as for `longest_word`; flags BY_BYTES | FUSED; out uint32, origins int64: for each character
+    of the result the position in text that it comes from, out_offsets int64[d + 1]; all are allocated by the
+    caller, and of the result that is written which has room. O(characters).
 
     "axé[x]" of a model of a and x, with the word "[x]", by bytes: a, x, U+10FEC3, U+10FEA9, U+100000; 5.
     """

@@ -8,27 +8,29 @@ A kernel fills the room it is given and is called again; `state` says where it g
 
 `boundaries` finds the segment starts among 64 bytes by arithmetic on masks (runtime/machine/bytes.py).
 
-A window begins where a segment does, or within a word whose end depends on nothing before the window, so that nothing is carried
-from one window to the next. Its answer holds as far as all that it depends on lies in the window; cl100k::
+A window begins where a segment does, or within a word whose end depends on nothing before the window, so that
+nothing is carried from one window to the next. Its answer holds as far as all that it depends on lies in the
+window; cl100k::
 
-    bytes      i  t  '  s  _  _  1  2  3  4  !  \n n  o  _  ...     _ is a space
-    starts        .  1  .  1  1  1  .  .  1  1  .  1  .  ?          the first bit is left out: a segment begins there anyway
+    bytes      i  t  '  s  _  _  1  2  3  4  !  \n n  o  _  ...     _ is a space starts        .  1  .  1  1
+    1  .  .  1  1  .  1  .  ?          the first bit is left out: a segment begins there anyway
 
-Here the answer ends at the last byte: whether a segment begins at this space depends on what follows. The next window begins at
-"no". Not decided within a window, and left to the walk (utf8.py): numbers that are not ASCII where they are cut in groups,
-marks that do not follow a letter where words are cut by case, and segments of more than 64 bytes that are not words. The rules of
-a pattern are known when its kernel is compiled. They are bits of one number.
+Here the answer ends at the last byte: whether a segment begins at this space depends on what follows. The
+next window begins at "no". Not decided within a window, and left to the walk (utf8.py): numbers that are not
+ASCII where they are cut in groups, marks that do not follow a letter where words are cut by case, and
+segments of more than 64 bytes that are not words. The rules of a pattern are known when its kernel is
+compiled. They are bits of one number.
 
-All patterns know four kinds of segments: words, numbers, punctuation and white space. An optional character before a word belongs
-to it: a space in `gpt2`, anything that is no letter, digit or newline in the others::
+All patterns know four kinds of segments: words, numbers, punctuation and white space. An optional character
+before a word belongs to it: a space in `gpt2`, anything that is no letter, digit or newline in the others::
 
-    gpt2       ' ?\p{L}+'                         's is a segment           numbers of any length, with a space before them
-    starcoder  as gpt2                            as gpt2                   every digit is cut out first
-    cl100k     '[^\r\n\p{L}\p{N}]?\p{L}+'         's, 'S are segments       numbers in threes; newlines belong to punctuation
-    llama3     as cl100k, but white space at the end of a document is not one segment
-    qwen2      as llama3, every digit by itself
-    o200k      words by case                      's, 'S end a word         newlines and slashes belong to punctuation
-    tekken     as o200k                           none                      every digit by itself
+    gpt2       ' ?\p{L}+'                         's is a segment           numbers of any length, with a
+    space before them starcoder  as gpt2                            as gpt2                   every digit is
+    cut out first cl100k     '[^\r\n\p{L}\p{N}]?\p{L}+'         's, 'S are segments       numbers in threes;
+    newlines belong to punctuation llama3     as cl100k, but white space at the end of a document is not one
+    segment qwen2      as llama3, every digit by itself o200k      words by case                      's, 'S
+    end a word         newlines and slashes belong to punctuation tekken     as o200k
+    none                      every digit by itself
 """
 
 from __future__ import annotations
@@ -36,12 +38,22 @@ from __future__ import annotations
 import numpy as np
 
 from ubpe_numba.runtime.compiler import helper
-from ubpe_numba.runtime.machine.bytes import WINDOW, Mask, below, equal, lowest, reach_down, reach_up, width_of
+from ubpe_numba.runtime.machine.bytes import (
+    WINDOW,
+    Mask,
+    below,
+    equal,
+    lowest,
+    reach_down,
+    reach_up,
+    width_of,
+)
 from ubpe_numba.runtime.machine.intrinsics import address, count_of_bits, leading_zeros, trailing_zeros
 from ubpe_numba.text.kernels.utf8 import classes_of_64
 
 DIGITS = 3  # the most digits of a segment; 0 for numbers of any length
-SIGNS = 1 << 2  # any sign before a word belongs to it, white space too; without it, a space before words and numbers
+# any sign before a word belongs to it, white space too; without it, a space before words and numbers
+SIGNS = 1 << 2
 APART = 1 << 3  # contractions are segments of their own
 BEHIND = 1 << 4  # contractions belong to the word before them
 ANY_CASE = 1 << 5  # contractions in upper case too
@@ -103,8 +115,9 @@ def in_groups(numbers: Mask, size: int) -> Mask:
 def _words_by_case(capitals: Mask, small: Mask, caseless: Mask, letters: Mask) -> Mask:
     """Where words of o200k begin within runs of letters.
 
-    A capital begins a word after a small letter, also with letters without case in between. After letters without case,
-    capitals begin one if the run of letters ends with them: "aB" and "中B" are two words, "中Bc" and "中B中" are one.
+    A capital begins a word after a small letter, also with letters without case in between. After letters
+    without case, capitals begin one if the run of letters ends with them: "aB" and "中B" are two words, "中Bc"
+    and "中B中" are one.
     """
     after = capitals & caseless << 1
     last = capitals & ~(letters >> 1)
@@ -137,10 +150,10 @@ def boundaries(
 ) -> tuple[Mask, Mask]:  # fmt: skip
     """Starts of segments in the 64 bytes from i on, and how far the next window is: the rest of the document if it ends here.
 
-    The masks are those of `classes_of_64`, and hold for the first `known` bytes; `rest` is how long the document is from i on,
-    `rules` are those of a pattern. The mask of starts leaves out i itself, and what is not decided. The next window may begin at
-    the last start, or further on where the second result says, if it is not 0: at the last letter of a word, the rest of which
-    is cut as if it began there.
+    The masks are those of `classes_of_64`, and hold for the first `known` bytes; `rest` is how long the
+    document is from i on, `rules` are those of a pattern. The mask of starts leaves out i itself, and what is
+    not decided. The next window may begin at the last start, or further on where the second result says, if
+    it is not 0: at the last letter of a word, the rest of which is cut as if it began there.
 
     cl100k, "it's 1234!" and the end of the document -> bits 2, 4, 5, 8 and 9, and 10.
     """
@@ -159,14 +172,17 @@ def boundaries(
     letters &= inner
     numbers &= inner
     others = ~(letters | numbers | white) & inner
-    known = known.least(width_of(~white & inner) + 1 | at_end)  # which white space is the last of a row is not known at the end
+    # which white space is the last of a row is not known at the end
+    known = known.least(width_of(~white & inner) + 1 | at_end)
 
     space = equal(text, i, " ")
     signs = others & ~((others | space) << 1)  # the first ones of punctuation, if they begin a segment
     if rules & (APART | BEHIND):
         joins = letters << 1 if rules & BEHIND else signs & letters >> 1
         apostrophes = equal(text, i, "'") & others & joins
-        endings = apostrophes.if_any(lambda: _contractions(text, i, apostrophes, inner, any_case=bool(rules & ANY_CASE)))
+        endings = apostrophes.if_any(
+            lambda: _contractions(text, i, apostrophes, inner, any_case=bool(rules & ANY_CASE))
+        )
         letters &= ~endings
         undecided = apostrophes & ~(inner >> 2) & ~at_end
         if rules & BEHIND:
@@ -202,7 +218,11 @@ def boundaries(
         starts |= words | numbers & ~(inside if rules & DIGITS else (numbers | space) << 1)
     mixed = none
     if rules & CASE:
-        caseless, capitals, small = upper & lower & letters, upper & ~lower & letters, lower & ~upper & letters
+        caseless, capitals, small = (
+            upper & lower & letters,
+            upper & ~lower & letters,
+            lower & ~upper & letters,
+        )
         starts |= _words_by_case(capitals, small, caseless, letters)
         open_end = capitals & ~(inner >> 1) & ~at_end
         undecided = open_end.if_any(lambda: capitals & caseless << 1 & reach_down(open_end, capitals))
@@ -223,10 +243,11 @@ _AT_ONCE = 8  # ends that are written without a test in between; divides WINDOW
 def split_documents(boundaries, end_of_segment, rules, values, offsets, table, state, ends):
     """Write the ends of the next segments; returns how many, fewer than there is room for once all documents are cut.
 
-    The rest of the room may be written to as well. Of a pattern: its `rules`; `boundaries`, the starts of segments among 64
-    bytes; and `end_of_segment(text, i, end, classes, rules)`, a section, the end of the segment that starts at position i of a
-    document that ends at `end`: for places that windows leave open, and where no 64 bytes are left in the array. text and
-    classes are the addresses of `values` and `table`. The other arguments as for `split_gpt2`. O(bytes).
+    The rest of the room may be written to as well. Of a pattern: its `rules`; `boundaries`, the starts of
+    segments among 64 bytes; and `end_of_segment(text, i, end, classes, rules)`, a section, the end of the
+    segment that starts at position i of a document that ends at `end`: for places that windows leave open,
+    and where no 64 bytes are left in the array. text and classes are the addresses of `values` and `table`.
+    The other arguments as for `split_gpt2`. O(bytes).
     """
     text = address(values)
     classes = address(table)
@@ -243,7 +264,8 @@ def split_documents(boundaries, end_of_segment, rules, values, offsets, table, s
         if j + WINDOW <= values.size:
             upper, lower, letters, numbers, white, inside, known = classes_of_64(text, j, end, classes)
             starts, step = boundaries(text, j, end - j, known, upper, lower, letters, numbers, white, inside)
-            if starts != _NONE and n + WINDOW <= ends.size:  # room for all of them, and those that are written over
+            # room for all of them, and those that are written over
+            if starts != _NONE and n + WINDOW <= ends.size:
                 i = base + 63 - np.int64(leading_zeros(starts))
                 k = n
                 n += count_of_bits(starts)

@@ -2,11 +2,12 @@ r"""Cutting text as DeepSeek V3 does, in three steps, each of which cuts what th
 
 1. `\p{N}{1,3}`
 2. `[一-龥぀-ゟ゠-ヿ]+`: ideographs and kana, here CJK, U+4E00..U+9FA5 and U+3040..U+30FF
-3. ``[!-/:-@\[-`{-~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+| ?[\p{P}\p{S}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+``
+3. ``[!-/:-@\[-`{-~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+|
+   ?[\p{P}\p{S}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+``
 
-A piece ends where numbers or CJK begin or end, and nothing is joined with another piece. The table of classes is one of
-its own (`class_table`): marks are letters, CJK and signs have flags. What no step matches, such as control characters, is one
-segment up to the next match.
+A piece ends where numbers or CJK begin or end, and nothing is joined with another piece. The table of classes
+is one of its own (`class_table`): marks are letters, CJK and signs have flags. What no step matches, such as
+control characters, is one segment up to the next match.
 
 Source: DeepSeek-AI, "DeepSeek-V3 technical report", 2024, the files published with it.
 """
@@ -19,7 +20,18 @@ from ubpe_numba.runtime.compiler import kernel, section
 from ubpe_numba.runtime.machine.bytes import Mask, below, equal, in_range, lowest, reach_up, traced, width_of
 from ubpe_numba.runtime.machine.intrinsics import load8
 from ubpe_numba.text.kernels.split import in_groups, last_blanks, lines, split_documents
-from ubpe_numba.text.kernels.utf8 import CJK, LETTER, NEWLINE, NUMBER, SIGN, SPACE, class_of, few_numbers, run, whitespace
+from ubpe_numba.text.kernels.utf8 import (
+    CJK,
+    LETTER,
+    NEWLINE,
+    NUMBER,
+    SIGN,
+    SPACE,
+    class_of,
+    few_numbers,
+    run,
+    whitespace,
+)
 
 _SPACE = 0x20
 _OTHER = LETTER | NUMBER | SPACE | SIGN  # what has none of these no pattern matches by itself
@@ -31,7 +43,8 @@ def boundaries(
 ) -> tuple[Mask, Mask]:  # fmt: skip
     """Starts of segments in the 64 bytes from i on, and how far the next window is: as `boundaries` of split.py.
 
-    `lower` are signs where they are no letters. Not decided here: numbers that are not ASCII, and what nothing matches.
+    `lower` are signs where they are no letters. Not decided here: numbers that are not ASCII, and what
+    nothing matches.
 
     "a中!b 12" and the end of the document -> bits 1, 4, 6 (of the sign and b one segment), 7, and 9.
     """
@@ -45,11 +58,17 @@ def boundaries(
     letters &= inner
     numbers &= inner
     signs &= inner
-    known = known.least(width_of(~white & inner) + 1 | at_end)  # which white space is the last of a row is not known at the end
+    # which white space is the last of a row is not known at the end
+    known = known.least(width_of(~white & inner) + 1 | at_end)
 
     # CJK is E3 81..83, E4 B8..BF, E5..E8, and E9 up to E9 BE A5, of characters of three bytes
-    first = equal(text, i, 0xE3) & in_range(text, i, 0x81, 0x83) >> 1 | equal(text, i, 0xE4) & in_range(text, i, 0xB8, 0xBF) >> 1
-    below_be = in_range(text, i, 0x80, 0xBD) >> 1 | equal(text, i, 0xBE) >> 1 & in_range(text, i, 0x80, 0xA5) >> 2
+    first = (
+        equal(text, i, 0xE3) & in_range(text, i, 0x81, 0x83) >> 1
+        | equal(text, i, 0xE4) & in_range(text, i, 0xB8, 0xBF) >> 1
+    )
+    below_be = (
+        in_range(text, i, 0x80, 0xBD) >> 1 | equal(text, i, 0xBE) >> 1 & in_range(text, i, 0x80, 0xA5) >> 2
+    )
     first |= in_range(text, i, 0xE5, 0xE8) | equal(text, i, 0xE9) & below_be
     cjk = (first | first << 1 | first << 2) & inner
     edge = (cjk ^ cjk << 1) & inner
@@ -62,10 +81,12 @@ def boundaries(
     starts |= in_groups(numbers, 3) | letters & ~((letters | blank) << 1)
 
     ascii_letters = (in_range(text, i, ord("A"), ord("Z")) | in_range(text, i, ord("a"), ord("z"))) & inner
-    joined = (starts_of_signs & in_range(text, i, 0x21, 0x7E)) << 1 & ascii_letters  # the first letter after a sign
+    # the first letter after a sign
+    joined = (starts_of_signs & in_range(text, i, 0x21, 0x7E)) << 1 & ascii_letters
     runs = joined.if_any(lambda: reach_up(joined, ascii_letters))
     starts = starts & ~joined | runs & letters & ~ascii_letters
-    open_end = runs & ascii_letters & ~(inner >> 1)  # no window begins there: what follows depends on the sign
+    # no window begins there: what follows depends on the sign
+    open_end = runs & ascii_letters & ~(inner >> 1)
     inner = below(known)
     at_end &= known.equals(rest)
     glide = ~(letters & (inner ^ inner >> 1)).equals(0) & open_end.equals(0) & ~at_end
@@ -77,10 +98,12 @@ _boundaries = traced(boundaries, types.uint64, types.int64)
 
 @section
 def _end_of_segment(text, i, end, table, rules):
-    """The end of the segment that starts at i < end; `rules` is not used. O(its bytes, and one code point more).
+    """The end of the segment that starts at i < end; `rules` is not used.
 
-    "!ab か・な 12": from 0 to 3 (a sign and letters of ASCII), from 3 to 4 (no space belongs to CJK), from 4 to 7, from 7 to 10
-    (a sign, in the piece か・な too), from 10 to 13, from 13 to 14, from 14 to 16.
+    O(its bytes, and one code point more).
+
+    "!ab か・な 12": from 0 to 3 (a sign and letters of ASCII), from 3 to 4 (no space belongs to CJK), from 4 to
+    7, from 7 to 10 (a sign, in the piece か・な too), from 10 to 13, from 13 to 14, from 14 to 16.
     """
     flags, width = class_of(text, i, end, table)
     j = i + width
@@ -134,6 +157,7 @@ def _end_of_segment(text, i, end, table, rules):
 def split_deepseek(values, offsets, table, state, ends):
     """Write the ends of the next segments: arguments, result and cost as for `split_gpt2`.
 
-    values "it's ok 12", offsets [0, 10], state [0, 0] -> ends [2, 4, 7, 8, 10], returns 5: it, 's, " ok", " ", 12.
+    values "it's ok 12", offsets [0, 10], state [0, 0] -> ends [2, 4, 7, 8, 10], returns 5: it, 's, " ok", "
+    ", 12.
     """
     return split_documents(_boundaries, _end_of_segment, 0, values, offsets, table, state, ends)

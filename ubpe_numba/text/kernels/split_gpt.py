@@ -1,10 +1,12 @@
 r"""Cutting text as GPT-2, GPT-4 (cl100k) and GPT-4o (o200k) do, and the models that cut nearly alike.
 
-GPT-2: `'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`. StarCoder cuts out every digit first, and the
-text between digits as GPT-2 does: no digit takes the space before it, and white space before a digit is a segment.
+GPT-2: `'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`. StarCoder cuts out every
+digit first, and the text between digits as GPT-2 does: no digit takes the space before it, and white space
+before a digit is a segment.
 
-cl100k: `'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s`.
-Llama 3 and Qwen 2 differ in numbers, Qwen's by one digit, and in white space: `\s*[\r\n]+|\s+(?!\S)|\s+`.
+cl100k: `'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+|
+?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s`. Llama 3 and Qwen 2 differ in numbers, Qwen's by one
+digit, and in white space: `\s*[\r\n]+|\s+(?!\S)|\s+`.
 
 o200k, with U for `[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]` and W for `[\p{Ll}\p{Lm}\p{Lo}\p{M}]`:
 
@@ -14,9 +16,10 @@ o200k, with U for `[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]` and W for `[\p{Ll}\p{Lm}\p{L
 
 Mistral's tekken has no contractions, and every digit is a segment.
 
-Sources: A. Radford et al., "Language models are unsupervised multitask learners", 2019, the code published with it; R. Li et al.,
-"StarCoder: may the source be with you!", 2023, the files published with it; OpenAI, the package tiktoken; Meta, the package
-llama_models; Alibaba, the package dashscope; Mistral AI, the package mistral_common.
+Sources: A. Radford et al., "Language models are unsupervised multitask learners", 2019, the code published
+with it; R. Li et al., "StarCoder: may the source be with you!", 2023, the files published with it; OpenAI,
+the package tiktoken; Meta, the package llama_models; Alibaba, the package dashscope; Mistral AI, the package
+mistral_common.
 """
 
 from __future__ import annotations
@@ -66,8 +69,8 @@ _APOSTROPHE, _SPACE, _LF, _CR, _SLASH = b"' \n\r/"  # numba would compile a func
 def _end_of_gpt2(text, i, end, table, rules):
     """The end of the segment that starts at i < end. O(its bytes, and one code point more).
 
-    GPT-2, "it's  ok": from 0 to 2 (letters), from 2 to 4 (contraction), from 4 to 5 (all white space but the last), from 5 to 8
-    (a space and letters).
+    GPT-2, "it's  ok": from 0 to 2 (letters), from 2 to 4 (contraction), from 4 to 5 (all white space but the
+    last), from 5 to 8 (a space and letters).
     """
     byte = load8(text, i)
     if byte == _APOSTROPHE:
@@ -97,11 +100,12 @@ def _end_of_gpt2(text, i, end, table, rules):
 def split_gpt2(values, offsets, table, state, ends):
     """Write the ends of the next segments; returns how many, fewer than there is room for once all documents are cut.
 
-    values uint8[n], at least 8; offsets int64[d + 1]; table uint8, the classes of all code points (utf8.py); state int64[2] says
-    where to go on: document and position, at first 0 and offsets[0]; ends int64, as many as fit. The caller allocates all of
-    them. Each document is cut by itself. O(bytes).
+    values uint8[n], at least 8; offsets int64[d + 1]; table uint8, the classes of all code points (utf8.py);
+    state int64[2] says where to go on: document and position, at first 0 and offsets[0]; ends int64, as many
+    as fit. The caller allocates all of them. Each document is cut by itself. O(bytes).
 
-    values "it's ok 12", offsets [0, 10], state [0, 0] -> ends [2, 4, 7, 10], returns 4, state [1, 10]: it, 's, " ok", " 12".
+    values "it's ok 12", offsets [0, 10], state [0, 0] -> ends [2, 4, 7, 10], returns 4, state [1, 10]: it,
+    's, " ok", " 12".
     """
     return split_documents(_gpt2, _end_of_gpt2, GPT2, values, offsets, table, state, ends)
 
@@ -110,7 +114,8 @@ def split_gpt2(values, offsets, table, state, ends):
 def split_starcoder(values, offsets, table, state, ends):
     """Write the ends of the next segments: arguments, result and cost as for `split_gpt2`.
 
-    values "it's ok 12", offsets [0, 10], state [0, 0] -> ends [2, 4, 7, 8, 9, 10], returns 6: it, 's, " ok", " ", 1, 2.
+    values "it's ok 12", offsets [0, 10], state [0, 0] -> ends [2, 4, 7, 8, 9, 10], returns 6: it, 's, " ok",
+    " ", 1, 2.
     """
     return split_documents(_starcoder, _end_of_gpt2, STARCODER, values, offsets, table, state, ends)
 
@@ -119,8 +124,8 @@ def split_starcoder(values, offsets, table, state, ends):
 def _end_of_cl100k(text, i, end, table, rules):
     """The end of the segment that starts at i < end. O(its bytes, and one code point more).
 
-    cl100k, "(it's) 1234": from 0 to 3 (a sign and letters), from 3 to 5 (contraction), from 5 to 6, from 6 to 7 (a number does
-    not take the space before it), from 7 to 10 (three digits), from 10 to 11.
+    cl100k, "(it's) 1234": from 0 to 3 (a sign and letters), from 3 to 5 (contraction), from 5 to 6, from 6 to
+    7 (a number does not take the space before it), from 7 to 10 (three digits), from 10 to 11.
     """
     flags, width = class_of(text, i, end, table)
     j = i + width
@@ -154,7 +159,8 @@ def _end_of_cl100k(text, i, end, table, rules):
 def split_cl100k(values, offsets, table, state, ends):
     """Write the ends of the next segments: arguments, result and cost as for `split_gpt2`.
 
-    values "it's ok 12", offsets [0, 10], state [0, 0] -> ends [2, 4, 7, 8, 10], returns 5: it, 's, " ok", " ", 12.
+    values "it's ok 12", offsets [0, 10], state [0, 0] -> ends [2, 4, 7, 8, 10], returns 5: it, 's, " ok", "
+    ", 12.
     """
     return split_documents(_cl100k, _end_of_cl100k, CL100K, values, offsets, table, state, ends)
 
@@ -163,7 +169,8 @@ def split_cl100k(values, offsets, table, state, ends):
 def split_llama3(values, offsets, table, state, ends):
     r"""Write the ends of the next segments: arguments, result and cost as for `split_gpt2`.
 
-    values "ok 12\n ", offsets [0, 7], state [0, 0] -> ends [2, 3, 5, 6, 7], returns 5: ok, " ", 12, "\n", " ".
+    values "ok 12\n ", offsets [0, 7], state [0, 0] -> ends [2, 3, 5, 6, 7], returns 5: ok, " ", 12, "\n", "
+    ".
     """
     return split_documents(_llama3, _end_of_cl100k, LLAMA3, values, offsets, table, state, ends)
 
@@ -172,7 +179,8 @@ def split_llama3(values, offsets, table, state, ends):
 def split_qwen2(values, offsets, table, state, ends):
     r"""Write the ends of the next segments: arguments, result and cost as for `split_gpt2`.
 
-    values "ok 12\n ", offsets [0, 7], state [0, 0] -> ends [2, 3, 4, 5, 6, 7], returns 6: ok, " ", 1, 2, "\n", " ".
+    values "ok 12\n ", offsets [0, 7], state [0, 0] -> ends [2, 3, 4, 5, 6, 7], returns 6: ok, " ", 1, 2,
+    "\n", " ".
     """
     return split_documents(_qwen2, _end_of_cl100k, QWEN2, values, offsets, table, state, ends)
 
@@ -181,8 +189,8 @@ def split_qwen2(values, offsets, table, state, ends):
 def _word(text, i, end, table):
     """The end of a word at i and the alternative that matched: `U*W+` and 1, else `U+` and 2, else i and 0.
 
-    U* takes all it can and gives back code points until W+ matches one: if what follows is not in W, that is the last one in both
-    classes. So `中Ab` is one word, and of `中A` only `中` is. O(bytes of the word).
+    U* takes all it can and gives back code points until W+ matches one: if what follows is not in W, that is
+    the last one in both classes. So `中Ab` is one word, and of `中A` only `中` is. O(bytes of the word).
 
     "iPhone", i = 0 -> 1 and 1 (P is not in W); i = 1 -> 6 and 1; "HTTP" -> 4 and 2; "12" -> 0 and 0.
     """
@@ -204,7 +212,10 @@ def _word(text, i, end, table):
 
 @helper
 def _with_contraction(text, i, end, rules):
-    """The end of a word that ends at i, with the contraction after it, if any. o200k, "it's", i = 2 -> 4. O(1)."""
+    """The end of a word that ends at i, with the contraction after it, if any. o200k, "it's", i = 2 -> 4.
+
+    O(1).
+    """
     if rules & BEHIND and i < end and load8(text, i) == _APOSTROPHE:
         return i + contraction(text, i, end, 32)
     return i
@@ -214,8 +225,8 @@ def _with_contraction(text, i, end, rules):
 def _end_of_o200k(text, i, end, table, rules):
     """The end of the segment that starts at i < end. O(its bytes, and one code point more).
 
-    o200k, "(iPhone's) //x": from 0 to 2 (a sign and a word), from 2 to 9 (a word with its contraction), from 9 to 10, from 10 to
-    13 (a space and signs), from 13 to 14.
+    o200k, "(iPhone's) //x": from 0 to 2 (a sign and a word), from 2 to 9 (a word with its contraction), from
+    9 to 10, from 10 to 13 (a space and signs), from 13 to 14.
     """
     flags, width = class_of(text, i, end, table)
     if flags & LETTER:
@@ -260,6 +271,7 @@ def split_o200k(values, offsets, table, state, ends):
 def split_tekken(values, offsets, table, state, ends):
     """Write the ends of the next segments: arguments, result and cost as for `split_gpt2`.
 
-    values "it's ok 12", offsets [0, 10], state [0, 0] -> ends [2, 4, 7, 8, 9, 10], returns 6: it, 's, " ok", " ", 1, 2.
+    values "it's ok 12", offsets [0, 10], state [0, 0] -> ends [2, 4, 7, 8, 9, 10], returns 6: it, 's, " ok",
+    " ", 1, 2.
     """
     return split_documents(_tekken, _end_of_o200k, TEKKEN, values, offsets, table, state, ends)

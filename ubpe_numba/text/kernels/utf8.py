@@ -1,9 +1,9 @@
 """Reading UTF-8: the class of a code point, and where a run of a class ends.
 
-Texts and tables are given by their addresses (runtime/machine/intrinsics.py); a position is a byte of the text. The table of
-classes (text/unicode_classes.py) is uint8: an index of 17,408 block numbers, uint16, one for every 64 code points, and from
-FLAGS on the distinct blocks, one byte of flags for each of their 64 code points. The first two blocks are ASCII, so that a byte
-below 0x80 needs no index::
+Texts and tables are given by their addresses (runtime/machine/intrinsics.py); a position is a byte of the
+text. The table of classes (text/unicode_classes.py) is uint8: an index of 17,408 block numbers, uint16, one
+for every 64 code points, and from FLAGS on the distinct blocks, one byte of flags for each of their 64 code
+points. The first two blocks are ASCII, so that a byte below 0x80 needs no index::
 
     byte  0                 34816           34880           34944
           +-----------------+---------------+---------------+---------------+---
@@ -15,19 +15,21 @@ below 0x80 needs no index::
     "é"  U+00E9 = C3 A9   index[0xE9 >> 6] = index[3] = 5,
                           flags at 34816 + 64 * 5 + (0xA9 & 0x3F) = 35177    -> LOWER | LETTER
 
-Every byte belongs to a code point: three bytes that encode a surrogate are one, as with `surrogatepass`, and any other byte that
-is not part of well-formed UTF-8 is one of its own, as with `surrogateescape`. Both have no class: their flags are 0.
+Every byte belongs to a code point: three bytes that encode a surrogate are one, as with `surrogatepass`, and
+any other byte that is not part of well-formed UTF-8 is one of its own, as with `surrogateescape`. Both have
+no class: their flags are 0.
 
 `classes_of_64` gives the classes of 64 bytes at once, as masks. All bytes of a character have its class, so
-that a run of letters is a run of bits whatever their width; `inside` are the bytes of a character after its first::
+that a run of letters is a run of bits whatever their width; `inside` are the bytes of a character after its
+first::
 
     bytes      n  C3 A9  e  D0 9C  2        "née", "М", "2"; the lowest bit on the left
     letters    1  1  1   1  1  1   0
     upper      0  0  0   0  1  1   0
     inside     0  0  1   0  0  1   0
 
-ASCII is told by comparison, and so are the letters that make up most of Cyrillic, Chinese, Japanese and Korean text; every other
-character is looked up in the table of classes.
+ASCII is told by comparison, and so are the letters that make up most of Cyrillic, Chinese, Japanese and
+Korean text; every other character is looked up in the table of classes.
 """
 
 from __future__ import annotations
@@ -55,7 +57,9 @@ _S, _D, _M, _T, _L, _V, _R, _E = b"sdmtlvre"  # numba would compile a function f
 
 @section
 def class_of(text, i, end, table):
-    """Flags and number of bytes of the code point at i < end. O(1). A call: inlined everywhere it would be most of the kernel.
+    """Flags and number of bytes of the code point at i < end.
+
+    O(1). A call: inlined everywhere it would be most of the kernel.
 
     "aé", i = 0 -> LOWER | LETTER and 1; i = 1 -> LOWER | LETTER and 2; the stray byte 0xFF -> 0 and 1.
     """
@@ -70,7 +74,11 @@ def class_of(text, i, end, table):
     if first < 0xE0:
         return _flags(table, first & 0x1F, second), np.int64(2)
     # three or four bytes for what needs fewer, and code points past U+10FFFF, are not well-formed
-    if (first == 0xE0 and second < 0xA0) or (first == 0xF0 and second < 0x90) or (first == 0xF4 and second >= 0x90):
+    if (
+        (first == 0xE0 and second < 0xA0)
+        or (first == 0xF0 and second < 0x90)
+        or (first == 0xF4 and second >= 0x90)
+    ):
         return np.int64(0), np.int64(1)
     if i + 2 >= end or (load8(text, i + 2) & 0xC0) != 0x80:
         return np.int64(0), np.int64(1)
@@ -79,12 +87,17 @@ def class_of(text, i, end, table):
         return _flags(table, (first & 0x0F) << 6 | second & 0x3F, third), np.int64(3)
     if i + 3 >= end or (load8(text, i + 3) & 0xC0) != 0x80:
         return np.int64(0), np.int64(1)
-    return _flags(table, (first & 0x07) << 12 | (second & 0x3F) << 6 | third & 0x3F, load8(text, i + 3)), np.int64(4)
+    return _flags(
+        table, (first & 0x07) << 12 | (second & 0x3F) << 6 | third & 0x3F, load8(text, i + 3)
+    ), np.int64(4)
 
 
 @helper
 def _flags(table, block, last):
-    """The flags of a code point, given what is above its lowest 6 bits and its last byte, which holds those. O(1)."""
+    """The flags of a code point, given what is above its lowest 6 bits and its last byte, which holds those.
+
+    O(1).
+    """
     return load8(table, FLAGS + (load16(table, 2 * block) << 6) + (last & 0x3F))
 
 
@@ -136,7 +149,8 @@ def few_numbers(text, i, end, table, most):
 def contraction(text, i, end, fold):
     """The number of bytes of `'(?:[sdmt]|ll|ve|re)` at i, the place of an apostrophe, or 0. O(1).
 
-    `fold` is 0, or 32 for `(?i:`, when U+017F, the long s, is an s too; no other code point folds to one of these letters.
+    `fold` is 0, or 32 for `(?i:`, when U+017F, the long s, is an s too; no other code point folds to one of
+    these letters.
 
     "we'll", i = 2, fold 0 -> 3; "WE'LL", i = 2 -> 0 with fold 0, 3 with fold 32.
     """
@@ -170,8 +184,8 @@ def _ascii(text: Mask, i: Mask, n: Mask) -> tuple[Mask, ...]:
 def _frequent_letters(text: Mask, i: Mask, n: Mask) -> tuple[Mask, ...]:
     """Upper case, lower case (both: letters without case) and inside, of the letters below that end within the first n bytes.
 
-    Two bytes: U+0400..U+045F of Cyrillic. Three bytes: kana, U+3041..U+3096 and U+30A1..U+30FF but U+30FB, the middle dot;
-    ideographs, U+4E00..U+9FFF; Hangul, U+B000..U+CFFF.
+    Two bytes: U+0400..U+045F of Cyrillic. Three bytes: kana, U+3041..U+3096 and U+30A1..U+30FF but U+30FB,
+    the middle dot; ideographs, U+4E00..U+9FFF; Hangul, U+B000..U+CFFF.
     """
     document = below(n)
     tail = in_range(text, i, 0x80, 0xBF)
@@ -212,9 +226,9 @@ _entered = traced(_enter, *[types.uint64] * 7)
 def classes_of_64(text, i, end, table):
     """Masks of the classes of the 64 bytes from i on, where a character begins, and how many of these bytes they hold for.
 
-    Returns upper (UPPER), lower (LOWER), letters, numbers, white, inside, and n: 64, or fewer where the document ends or where a
-    character does not end within them. All 64 must exist, whether they are before `end` or not. O(1), and O(1) for every
-    character that has to be looked up.
+    Returns upper (UPPER), lower (LOWER), letters, numbers, white, inside, and n: 64, or fewer where the
+    document ends or where a character does not end within them. All 64 must exist, whether they are before
+    `end` or not. O(1), and O(1) for every character that has to be looked up.
     """
     n = end - i if end - i < WINDOW else np.int64(WINDOW)
     upper, lower, numbers, white, wide = _ascii_masks(text, i, n)
@@ -232,7 +246,9 @@ def classes_of_64(text, i, end, table):
             if p + width > WINDOW:
                 n = p
                 break
-            upper, lower, letters, numbers, white, char, tail = _entered(p, width, flags, upper, lower, letters, numbers, white)
+            upper, lower, letters, numbers, white, char, tail = _entered(
+                p, width, flags, upper, lower, letters, numbers, white
+            )
             wide &= ~char
             inside |= tail
     return upper, lower, letters, numbers, white, inside, n

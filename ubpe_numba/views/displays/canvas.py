@@ -88,18 +88,24 @@ def require_matplotlib() -> None:
 def signal_of(tok: Any, doc: Any, what: str) -> tuple[np.ndarray, Spans, int]:
     """A document of integers as an array, its tokens, and the size of the alphabet.
 
-    ValueError for several documents, and for text and bytes, which are not plotted as levels. ValueError for a tokenizer whose
-    ids differ from those of its vocabulary, which determine the colors.
+    ValueError for several documents, and for text and bytes, which are not plotted as levels. ValueError for
+    a tokenizer whose ids differ from those of its vocabulary, which determine the colors.
     """
     alphabet, _, segmenter = model_of(given_tokenizer(tok))
     kind = alphabet.kind if alphabet.names is None else "words"
     if kind != "int":
-        raise ValueError(f"tok: {what} draws signals of integers, and the documents of this tokenizer are {kind}")
+        raise ValueError(
+            f"tok: {what} draws signals of integers, and the documents of this tokenizer are {kind}"
+        )
     if segmenter.token_ids is not None:
-        raise ValueError(f"tok: {what} needs ids in the order of the vocabulary, and this tokenizer has ids of its own")
+        raise ValueError(
+            f"tok: {what} needs ids in the order of the vocabulary, and this tokenizer has ids of its own"
+        )
     samples = np.asarray(doc)
     if samples.ndim != 1:
-        raise ValueError(f"doc: expected the symbols of one document, an array of one dimension, got shape {samples.shape}")
+        raise ValueError(
+            f"doc: expected the symbols of one document, an array of one dimension, got shape {samples.shape}"
+        )
     samples = samples if samples.size else samples.astype(np.int64)  # an empty list does not have a type
     return samples, tok.spans(samples), alphabet.size
 

@@ -44,7 +44,8 @@ class CompressionDisplay(Display):
 
     def __init__(self, curves: Mapping[str, tuple[Any, Any]]) -> None:
         self.curves: dict[str, tuple[NDArray[np.int64], NDArray[np.float64]]] = {
-            name: (np.asarray(sizes), np.asarray(ratios, np.float64)) for name, (sizes, ratios) in curves.items()
+            name: (np.asarray(sizes), np.asarray(ratios, np.float64))
+            for name, (sizes, ratios) in curves.items()
         }
         if not self.curves:
             raise ValueError("curves: expected at least one curve")
@@ -72,7 +73,9 @@ class CompressionDisplay(Display):
         """
         named = tokenizers if isinstance(tokenizers, Mapping) else {type(tokenizers).__name__: tokenizers}
         if isinstance(tokenizers, (list, tuple)):
-            raise TypeError("tokenizers: expected a tokenizer, or a dict of names and tokenizers, got a list; give each a name")
+            raise TypeError(
+                "tokenizers: expected a tokenizer, or a dict of names and tokenizers, got a list; give each a name"
+            )
         curves = {name: tok.history_.compression(tok.vocabulary.n_alphabet) for name, tok in named.items()}
         return cls(curves).plot(**how)
 

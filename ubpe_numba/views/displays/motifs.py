@@ -36,8 +36,8 @@ class MotifsDisplay:
     motifs : list of float[length] or str
         The values of each, or its text.
     contexts : list of float[n, side + length + side]
-        Occurrences of each with their context, NaN outside the document; if motifs are `str`, lists of the text before and
-        after.
+        Occurrences of each with their context, NaN outside the document; if motifs are `str`, lists of the
+        text before and after.
     counts : int[k]
         The number of occurrences of each, plotted or not.
     side : int
@@ -61,7 +61,9 @@ class MotifsDisplay:
     ([3.0, 9.0, 3.0], [[0.0, 3.0, 9.0, 3.0, nan], [nan, 3.0, 9.0, 3.0, 1.0]])
     """
 
-    def __init__(self, tokens: Any, motifs: list[Any], contexts: list[Any], counts: Any, side: int, n_alphabet: int) -> None:
+    def __init__(
+        self, tokens: Any, motifs: list[Any], contexts: list[Any], counts: Any, side: int, n_alphabet: int
+    ) -> None:
         self.tokens, self.counts = np.asarray(tokens, np.int64), np.asarray(counts, np.int64)
         self.motifs, self.contexts, self.side, self.n_alphabet = motifs, contexts, side, n_alphabet
 
@@ -88,8 +90,8 @@ class MotifsDisplay:
         docs, offsets
             Documents, as `Tokenizer.encode_batch` takes them.
         n : int
-            How many motifs: those that say most, by the range of their values times the tokens that they save. Fewer, if fewer
-            occur `least` times, are not flat and differ from the others.
+            How many motifs: those that say most, by the range of their values times the tokens that they
+            save. Fewer, if fewer occur `least` times, are not flat and differ from the others.
         tokens : int[k], optional
             The motifs to show instead.
         least : int
@@ -114,7 +116,8 @@ class MotifsDisplay:
         for name, value, lowest in (("n", n, 1), ("most", most, 1), ("side", side, 0)):
             if integer(value, name) < lowest:
                 raise ValueError(f"{name}: expected {lowest} or more, got {value}")
-        v, encode = given_tokenizer(tok).vocabulary, cast(Any, tok.encode_batch)  # the classes' options differ
+        # the classes' options differ
+        v, encode = given_tokenizer(tok).vocabulary, cast(Any, tok.encode_batch)
         index = tok.index(ids := encode(docs, offsets))
         if tokens is None:
             chosen = say_most(v, index.counts, n, least)
@@ -138,12 +141,19 @@ class MotifsDisplay:
                 contexts.append(sides_of(v, symbols, bounds, documents, starts, length, side))
             else:
                 motifs.append(v[token].astype(np.float64))
-                contexts.append(contexts_of(symbols.astype(np.float64), bounds, documents, starts, length, side))
+                contexts.append(
+                    contexts_of(symbols.astype(np.float64), bounds, documents, starts, length, side)
+                )
         made = cls(chosen, motifs, contexts, index.counts[chosen], side, v.n_alphabet)
         return made.plot(**how)
 
     def plot(
-        self, ax: Any = None, *, rate: float | None = None, colours: Mapping[int, str] | None = None, theme: str | Theme = "light"
+        self,
+        ax: Any = None,
+        *,
+        rate: float | None = None,
+        colours: Mapping[int, str] | None = None,
+        theme: str | Theme = "light",
     ) -> Self:
         """Draw again.
 
@@ -179,7 +189,9 @@ class MotifsDisplay:
             import matplotlib.pyplot as plt
 
             columns, rows = min(_COLUMNS, max(n, 1)), -(-max(n, 1) // _COLUMNS)
-            figure = plt.figure(figsize=(2.8 * columns, 1.9 * rows), layout="constrained", facecolor=chosen.paper)
+            figure = plt.figure(
+                figsize=(2.8 * columns, 1.9 * rows), layout="constrained", facecolor=chosen.paper
+            )
             figure.get_layout_engine().set(wspace=0.06)
             axes = figure.subplots(rows, columns, squeeze=False)
         if axes.size < n:
@@ -188,7 +200,9 @@ class MotifsDisplay:
             style(one, chosen)
             one.set_axis_off()
         limits = None  # the same for all, so that heights can be compared
-        seen = [part[np.isfinite(part)] for part in (*self.motifs, *self.contexts) if isinstance(part, np.ndarray)]
+        seen = [
+            part[np.isfinite(part)] for part in (*self.motifs, *self.contexts) if isinstance(part, np.ndarray)
+        ]
         if any(part.size for part in seen):
             low, high = (float(found) for found in (np.concatenate(seen).min(), np.concatenate(seen).max()))
             room = room_of(low, high, 0.05)
@@ -205,7 +219,13 @@ class MotifsDisplay:
         return self
 
     def _draw_values(
-        self, ax: Any, i: int, colour: str, rate: float | None, limits: tuple[float, float] | None, theme: Theme
+        self,
+        ax: Any,
+        i: int,
+        colour: str,
+        rate: float | None,
+        limits: tuple[float, float] | None,
+        theme: Theme,
     ) -> str:
         """Plot a motif in its axes, with its length."""
         motif, contexts = self.motifs[i], self.contexts[i]
@@ -213,7 +233,16 @@ class MotifsDisplay:
         opacity = max(0.12, min(0.75, 6 / max(1, len(contexts))))
         ax.axvspan(-0.5, motif.size - 0.5, color=theme.highlight, lw=0, zorder=0)
         ax.plot(x, contexts.T, color=theme.grey, alpha=opacity, lw=1.0, zorder=1)
-        ax.plot(np.arange(motif.size), motif, color=colour, lw=2.4, solid_capstyle="butt", marker="o", ms=2.0, zorder=2)
+        ax.plot(
+            np.arange(motif.size),
+            motif,
+            color=colour,
+            lw=2.4,
+            solid_capstyle="butt",
+            marker="o",
+            ms=2.0,
+            zorder=2,
+        )
         ax.set_xlim(x[0] - 0.5, x[-1] + 0.5)
         if limits is not None:
             ax.set_ylim(*limits)
@@ -221,9 +250,23 @@ class MotifsDisplay:
 
     def _write(self, ax: Any, i: int, colour: str, theme: Theme) -> str:
         """Write the occurrences of a motif in its axes, one per line, with its text."""
-        look: dict[str, Any] = {"family": "monospace", "fontsize": 8, "va": "center", "clip_on": True, "parse_math": False}
+        look: dict[str, Any] = {
+            "family": "monospace",
+            "fontsize": 8,
+            "va": "center",
+            "clip_on": True,
+            "parse_math": False,
+        }
         for line, sides in enumerate(self.contexts[i]):
-            token = ax.text(0.5, 1 - (line + 0.5) / _LINES, self.motifs[i], ha="center", color=colour, fontweight="bold", **look)
+            token = ax.text(
+                0.5,
+                1 - (line + 0.5) / _LINES,
+                self.motifs[i],
+                ha="center",
+                color=colour,
+                fontweight="bold",
+                **look,
+            )
             for at, aligned, text in zip((0, 1), ("right", "left"), sides, strict=True):
                 ax.annotate(text, (at, 0.5), xycoords=token, ha=aligned, color=theme.dim, **look)
         return "in context"

@@ -27,9 +27,9 @@ _COLUMNS, _ROWS = 1600, 240  # of the image of a document that is too long for r
 class SkylineDisplay(Display):
     """A document by every size of the vocabulary: x is the document, y the size, each horizontal line an encoding.
 
-    A block is a token: as wide as its symbols, from the vocabulary size that learns it, to the size at which a longer token
-    takes its place. The ground is symbols of the alphabet. If a symbol has less than a pixel, blocks are an image of a sample
-    of the symbols. Below a quarter of a pixel the curve is left out.
+    A block is a token: as wide as its symbols, from the vocabulary size that learns it, to the size at which
+    a longer token takes its place. The ground is symbols of the alphabet. If a symbol has less than a pixel,
+    blocks are an image of a sample of the symbols. Below a quarter of a pixel the curve is left out.
 
     Parameters
     ----------
@@ -60,7 +60,9 @@ class SkylineDisplay(Display):
         self.sizes = sizes
 
     @classmethod
-    def from_document(cls, tok: Tokenizer, doc: Any, *, values: Callable[[NDArray[Any]], Any] | None = None, **how: Any) -> Self:
+    def from_document(
+        cls, tok: Tokenizer, doc: Any, *, values: Callable[[NDArray[Any]], Any] | None = None, **how: Any
+    ) -> Self:
         """Encode a document and draw it.
 
         Parameters
@@ -70,15 +72,16 @@ class SkylineDisplay(Display):
         doc
             One document: integers, text, bytes or names.
         values : function, optional
-            How integers are plotted: a function from the symbols to the height of each, NaN for none. By default the symbols
-            themselves.
+            How integers are plotted: a function from the symbols to the height of each, NaN for none. By
+            default the symbols themselves.
         **how
             As for `plot`.
 
         Raises
         ------
         ValueError
-            If encodings by smaller vocabularies are not parts of this encoding (see `skyline`), and as `plot` raises it.
+            If encodings by smaller vocabularies are not parts of this encoding (see `skyline`), and as `plot`
+            raises it.
         """
         blocks = skyline(tok, tok.encode(doc))
         alphabet, vocabulary, _ = model_of(tok)
@@ -91,7 +94,9 @@ class SkylineDisplay(Display):
             levels = alphabet.to_symbols(known.astype(np.int32))
             symbols: Any = np.asarray(levels if values is None else values(levels), np.float64)
             if symbols.shape != levels.shape:
-                raise ValueError(f"values: expected a number for each of {levels.size} symbols, got shape {symbols.shape}")
+                raise ValueError(
+                    f"values: expected a number for each of {levels.size} symbols, got shape {symbols.shape}"
+                )
         else:
             symbols = labels_of(alphabet, known, leaves, table)
         made = cls(blocks, symbols, (table.n_alphabet, len(vocabulary)))
@@ -125,8 +130,8 @@ class SkylineDisplay(Display):
         Raises
         ------
         ValueError
-            If `start` and `stop` are not within the document, `rate` is not above 0, `bar` is below 1, both are passed, or for
-            an unknown theme.
+            If `start` and `stop` are not within the document, `rate` is not above 0, `bar` is below 1, both
+            are passed, or for an unknown theme.
         TypeError
             If any of them is not a number.
 
@@ -143,7 +148,9 @@ class SkylineDisplay(Display):
         n = len(self.symbols)
         stop = n if stop is None else integer(stop, "stop")
         if not 0 <= integer(start, "start") < max(stop, 1) or stop > n:
-            raise ValueError(f"start: expected a part of the {n:,} symbols of the document, got {start} to {stop}")
+            raise ValueError(
+                f"start: expected a part of the {n:,} symbols of the document, got {start} to {stop}"
+            )
         check_rate(rate)
         if bar is not None and (integer(bar, "bar") < 1 or rate is not None):
             raise ValueError(f"bar: expected 1 symbol or more, and no rate, got {bar} and the rate {rate}")
@@ -170,7 +177,9 @@ class SkylineDisplay(Display):
             ax.figure.draw_without_rendering()
         box = ax.get_window_extent()
         wide, high = box.width / max(stop - start, 1), box.height / np.log(top / bottom)
-        there = self.blocks[(self.blocks["stop"] > start) & (self.blocks["start"] < stop) & (self.blocks["born"] > bottom)]
+        there = self.blocks[
+            (self.blocks["stop"] > start) & (self.blocks["start"] < stop) & (self.blocks["born"] > bottom)
+        ]
         self._draw_blocks(ax, there, wide, chosen)
         if isinstance(self.symbols, list):
             self._write(ax, there, self.symbols, wide, high, points, (start, stop), chosen)
@@ -195,18 +204,29 @@ class SkylineDisplay(Display):
             of_each = palette[blocks["token"][hit] % N_HUES]
             for a, b, low, high, colour in zip(*x[:, hit].tolist(), *y.tolist(), of_each, strict=True):
                 image[low:high, a:b] = colour
-            place: dict[str, Any] = {"extent": (0, 1, 0, 1), "transform": ax.transAxes, "origin": "lower", "aspect": "auto"}
+            place: dict[str, Any] = {
+                "extent": (0, 1, 0, 1),
+                "transform": ax.transAxes,
+                "origin": "lower",
+                "aspect": "auto",
+            }
             ax.imshow(image, interpolation="nearest", zorder=1, **place)
             return
         from matplotlib.collections import PolyCollection
 
-        left, right, low, high = (blocks[name].astype(float) for name in ("start", "stop", "born", "absorbed"))
+        left, right, low, high = (
+            blocks[name].astype(float) for name in ("start", "stop", "born", "absorbed")
+        )
         corners: Any = np.stack([left, low, right, low, right, high, left, high], axis=1).reshape(-1, 4, 2)
-        drawn = PolyCollection(corners, facecolors=hues[blocks["token"] % N_HUES].tolist(), edgecolors=theme.paper, zorder=1)
+        drawn = PolyCollection(
+            corners, facecolors=hues[blocks["token"] % N_HUES].tolist(), edgecolors=theme.paper, zorder=1
+        )
         drawn.set_linewidth(0.7 if wide >= 2 else 0.3)
         ax.add_collection(drawn, autolim=False)
 
-    def _draw_values(self, ax: Any, values: NDArray[np.float64], part: tuple[int, int], notes: bool, theme: Theme) -> None:
+    def _draw_values(
+        self, ax: Any, values: NDArray[np.float64], part: tuple[int, int], notes: bool, theme: Theme
+    ) -> None:
         """A curve, or notes as dots, over the blocks; the heights are those of the part that is shown."""
         from matplotlib.patheffects import withStroke
 
@@ -243,8 +263,19 @@ class SkylineDisplay(Display):
                 size = min(9.0, (along - 4) / (0.67 * max(cells_of(text), 1)), (across - 2) / 1.25)
                 if size >= 6 and a >= part[0] and b <= part[1]:
                     middle = (a + b) / 2, (born * absorbed) ** 0.5
-                    ax.text(*middle, text, fontsize=size, rotation=turned, ha="center", va="center", parse_math=False,
-                            family="monospace", color=ON_HUES[hue_of(token, 0)], zorder=2, clip_on=True)  # fmt: skip
+                    ax.text(
+                        *middle,
+                        text,
+                        fontsize=size,
+                        rotation=turned,
+                        ha="center",
+                        va="center",
+                        parse_math=False,
+                        family="monospace",
+                        color=ON_HUES[hue_of(token, 0)],
+                        zorder=2,
+                        clip_on=True,
+                    )
                     break
 
     def _scale(self, ax: Any, start: int, stop: int, rate: float | None, bar: int | None) -> None:
@@ -252,18 +283,32 @@ class SkylineDisplay(Display):
         from matplotlib.ticker import MaxNLocator
 
         unit, first = (bar, 1) if bar is not None else (rate or 1.0, 0)
-        locator = MaxNLocator(nbins=16 if bar else 9, integer=bar is not None, steps=[1, 2, 4, 5, 10] if bar else [1, 2, 5, 10])
-        ticks = [tick for tick in locator.tick_values(start / unit, stop / unit) if start <= tick * unit <= stop]
+        locator = MaxNLocator(
+            nbins=16 if bar else 9, integer=bar is not None, steps=[1, 2, 4, 5, 10] if bar else [1, 2, 5, 10]
+        )
+        ticks = [
+            tick for tick in locator.tick_values(start / unit, stop / unit) if start <= tick * unit <= stop
+        ]
         ax.set_xticks([tick * unit for tick in ticks], [f"{tick + first:.10g}" for tick in ticks])
         ax.set_xlabel("bar" if bar is not None else "seconds")
 
 
-def _write_below(ax: Any, symbols: list[str | None], wide: float, part: tuple[int, int], theme: Theme) -> None:
+def _write_below(
+    ax: Any, symbols: list[str | None], wide: float, part: tuple[int, int], theme: Theme
+) -> None:
     """Symbols below the axis, `wide` points each, if there is room for all of them, upright or turned."""
     begins = [i for i in range(*part) if symbols[i] is not None] if wide > 1 else []
     ends = [*begins[1:], part[1]]
     texts = [str(symbols[i]) for i in begins]
-    size = min((9.0, *((b - a) * wide / 0.62 / cells_of(text) for a, b, text in zip(begins, ends, texts, strict=False))))
+    size = min(
+        (
+            9.0,
+            *(
+                (b - a) * wide / 0.62 / cells_of(text)
+                for a, b, text in zip(begins, ends, texts, strict=False)
+            ),
+        )
+    )
     turned = size < 5.5
     if not texts or (turned and (wide < 8 or max(map(len, texts)) > 32)):
         return

@@ -65,7 +65,8 @@ class TokensDisplay(Display):
         Raises
         ------
         ValueError
-            If the tokenizer is one of text or bytes or has ids of its own, `doc` is not one document, and as `plot` raises it.
+            If the tokenizer is one of text or bytes or has ids of its own, `doc` is not one document, and as
+            `plot` raises it.
         """
         samples, spans, n_alphabet = signal_of(tok, doc, cls.__name__)
         return cls(samples, spans.ids, spans.starts, spans.lengths, n_alphabet).plot(**how)
@@ -87,7 +88,8 @@ class TokensDisplay(Display):
         rate : float, optional
             Samples a second, for an axis in seconds; by default the axis counts samples.
         token : int or dict of int to str, optional
-            A token to show, or several. They and their grounds are colored; all others alternate between two greys.
+            A token to show, or several. They and their grounds are colored; all others alternate between two
+            greys.
         theme : str or Theme
             ``"light"`` or ``"dark"``.
 
@@ -108,7 +110,9 @@ class TokensDisplay(Display):
         check_rate(rate)
         chosen = theme_of(theme)
         colours = (
-            token if token is None or isinstance(token, Mapping) else {token: chosen.hues[hue_of(integer(token, "token"), 0)]}
+            token
+            if token is None or isinstance(token, Mapping)
+            else {token: chosen.hues[hue_of(integer(token, "token"), 0)]}
         )
         ax = self._axes(ax, chosen)
         from matplotlib.collections import LineCollection
@@ -124,12 +128,18 @@ class TokensDisplay(Display):
         ends = self.starts + self.lengths
         lines = [points[a : b + 1] for a, b in zip(self.starts.tolist(), ends.tolist(), strict=True)]
         widths = np.where(shown, 2.4, 1.2)  # points; an end that is not round is not wider than its token
-        ax.add_collection(LineCollection(lines, colors=drawn, linewidths=widths, capstyle="butt", zorder=3), autolim=False)
-        low, high = (float(self.samples.min()), float(self.samples.max())) if self.samples.size else (0.0, 1.0)
+        ax.add_collection(
+            LineCollection(lines, colors=drawn, linewidths=widths, capstyle="butt", zorder=3), autolim=False
+        )
+        low, high = (
+            (float(self.samples.min()), float(self.samples.max())) if self.samples.size else (0.0, 1.0)
+        )
         room = room_of(low, high, 0.06)
         bottom = low - 3 * room
         bars = np.column_stack([self.starts * scale, self.lengths * scale])
-        ax.broken_barh(bars, (bottom, 1.6 * room), facecolors=drawn, edgecolors=chosen.paper, linewidth=0.8, zorder=2)
+        ax.broken_barh(
+            bars, (bottom, 1.6 * room), facecolors=drawn, edgecolors=chosen.paper, linewidth=0.8, zorder=2
+        )
         if colours is not None:
             for a, b in zip(self.starts[shown].tolist(), ends[shown].tolist(), strict=True):
                 ax.axvspan(a * scale, b * scale, color=chosen.highlight, zorder=0, lw=0)
@@ -137,6 +147,9 @@ class TokensDisplay(Display):
         ax.set_xlabel("sample" if rate is None else "seconds")
         named = f"{self.samples.size:,} samples, {self.ids.size:,} tokens"
         ax.set_title(
-            named if colours is None or token is colours else f"{named}: token {token}, {int(shown.sum()):,} times", loc="left"
+            named
+            if colours is None or token is colours
+            else f"{named}: token {token}, {int(shown.sum()):,} times",
+            loc="left",
         )
         return self

@@ -75,12 +75,16 @@ class TreeDisplay(Display):
         v = tok.vocabulary
         tree = v.tree(token, depth)
         parts = [v[i] for i in tree.tokens.tolist()]
-        labels = [part.astype(np.float64) if isinstance(part, np.ndarray) else line_of(part, _LONGEST) for part in parts]
+        labels = [
+            part.astype(np.float64) if isinstance(part, np.ndarray) else line_of(part, _LONGEST)
+            for part in parts
+        ]
         return cls(tree, labels, v.n_alphabet).plot(**how)
 
     def _draw(self, ax: Any, theme: Theme) -> None:
         above, depths = self.tree.above, self.tree.depths
-        x, levels = np.zeros(above.size), int(depths.max()) + 1  # leaves 1 apart, others over the middle of their parts
+        # leaves 1 apart, others over the middle of their parts
+        x, levels = np.zeros(above.size), int(depths.max()) + 1
         parts = np.bincount(above[1:], minlength=above.size)
         leaves = np.flatnonzero(parts == 0)
         x[leaves] = np.arange(leaves.size)
@@ -97,7 +101,12 @@ class TreeDisplay(Display):
                 ax.plot(bend, [y + 0.5, y + 0.4, y + 0.4, y + 0.26], color=theme.grey, lw=0.9, zorder=0)
             colour = theme.colour_of(token, self.n_alphabet)
             if isinstance(label, str):
-                room = {"facecolor": theme.paper, "edgecolor": colour, "boxstyle": "round,pad=0.25", "linewidth": 1.4}
+                room = {
+                    "facecolor": theme.paper,
+                    "edgecolor": colour,
+                    "boxstyle": "round,pad=0.25",
+                    "linewidth": 1.4,
+                }
                 ax.text(
                     x[i],
                     y - 0.25,
@@ -112,6 +121,14 @@ class TreeDisplay(Display):
             else:  # all shapes have one scale, so that a part is seen in the whole
                 ys = y - _HALF / 2 - _TALL / 2 + _TALL * (label - low) / max(high - low, 1.0)
                 xs = x[i] + (np.linspace(-_HALF, _HALF, label.size) if label.size > 1 else np.zeros(1))
-                ax.plot(xs, ys, color=colour, lw=2.2, marker="o", ms=5 if label.size == 1 else 2.4, solid_capstyle="round")
+                ax.plot(
+                    xs,
+                    ys,
+                    color=colour,
+                    lw=2.2,
+                    marker="o",
+                    ms=5 if label.size == 1 else 2.4,
+                    solid_capstyle="round",
+                )
             ax.text(x[i], y + 0.16, str(token), ha="center", va="center", fontsize=8, color=theme.dim)
         ax.set(xlim=(-0.7, x.max() + 0.7), ylim=(-levels + 0.2, 0.4))

@@ -26,8 +26,9 @@ if TYPE_CHECKING:
 def choose(lengths: np.ndarray, max_symbols: int) -> tuple[np.ndarray, int | None]:
     """Choose the plotted documents, evenly spaced, and the number of their symbols: None for all.
 
-    `lengths` (int64[d]): the symbols of each document; `max_symbols`: at most this many symbols are plotted, at least 1.
-    Returns all documents if they fit; if not even one does, the beginning of the first that has symbols.
+    `lengths` (int64[d]): the symbols of each document; `max_symbols`: at most this many symbols are plotted,
+    at least 1. Returns all documents if they fit; if not even one does, the beginning of the first that has
+    symbols.
 
     >>> choose(np.array([4, 4, 4, 4, 4]), 12)[0].tolist()
     [0, 2, 4]
@@ -61,9 +62,9 @@ _EXACT = 1 << 53
 class Symbols(NamedTuple):
     """How symbols are shown, if not as they are.
 
-    `order` (int64[s]): the symbols, ascending; in the page a symbol is its index in this array; `labels`: what each is called;
-    `levels` (float64[s] or None): how high each is drawn, NaN for a rest; `base`: what is to be added to the levels, for a label
-    of the axis.
+    `order` (int64[s]): the symbols, ascending; in the page a symbol is its index in this array; `labels`:
+    what each is called; `levels` (float64[s] or None): how high each is drawn, NaN for a rest; `base`: what
+    is to be added to the levels, for a label of the axis.
     """
 
     order: np.ndarray
@@ -75,9 +76,10 @@ class Symbols(NamedTuple):
 def kind_of(kind: str, documents: Documents) -> str:
     """Kind of the documents.
 
-    `kind`: ``"auto"`` or one of `KINDS`; `documents`: the documents; the beginning of their symbols decides. Returns for
-    ``"auto"``: of `str` and bytes ``"dna"`` if all letters are those of nucleotides, ``"signal"`` if bytes are no text, else
-    ``"text"``; of integers ``"signal"``; symbols with names are ``"text"`` only. Raises ValueError for other kinds.
+    `kind`: ``"auto"`` or one of `KINDS`; `documents`: the documents; the beginning of their symbols decides.
+    Returns for ``"auto"``: of `str` and bytes ``"dna"`` if all letters are those of nucleotides, ``"signal"``
+    if bytes are no text, else ``"text"``; of integers ``"signal"``; symbols with names are ``"text"`` only.
+    Raises ValueError for other kinds.
 
     >>> from ubpe_numba.documents.read import as_documents
     >>> [kind_of("auto", as_documents(docs)) for docs in (["GATTACA"], ["a cat"], [[1, 2]])]
@@ -85,7 +87,9 @@ def kind_of(kind: str, documents: Documents) -> str:
     """
     if isinstance(documents.kind, Named):
         if kind not in ("auto", "text"):
-            raise ValueError(f"kind: symbols with names are shown as text, expected 'auto' or 'text', got {quoted(kind)}")
+            raise ValueError(
+                f"kind: symbols with names are shown as text, expected 'auto' or 'text', got {quoted(kind)}"
+            )
         return "text"
     if kind != "auto":
         if kind not in KINDS:
@@ -108,11 +112,12 @@ def kind_of(kind: str, documents: Documents) -> str:
 def symbols_of(kind: str, used: np.ndarray, letters: Any = None, pitches: Any = None) -> Symbols | None:
     """The names and heights of symbols.
 
-    `kind`: one of `KINDS`; `used` (int64[s]): the distinct symbols of vocabulary and documents, ascending; `letters`: for text
-    and DNA of integers: the text of each symbol. By default ``"ACGTN"`` for DNA of the integers 0 to 4; `pitches`: for notes: the
-    pitch of each symbol, a number as MIDI has them, None for a rest. By default the symbol itself. Returns none if symbols are
-    shown as they are. Raises ValueError if a symbol has no letter or pitch, a pitch is not within +-2**53, or the argument is not
-    for this kind. Raises TypeError if letters are not `str`, pitches no numbers, or the argument is of another type.
+    `kind`: one of `KINDS`; `used` (int64[s]): the distinct symbols of vocabulary and documents, ascending;
+    `letters`: for text and DNA of integers: the text of each symbol. By default ``"ACGTN"`` for DNA of the
+    integers 0 to 4; `pitches`: for notes: the pitch of each symbol, a number as MIDI has them, None for a
+    rest. By default the symbol itself. Returns none if symbols are shown as they are. Raises ValueError if a
+    symbol has no letter or pitch, a pitch is not within +-2**53, or the argument is not for this kind. Raises
+    TypeError if letters are not `str`, pitches no numbers, or the argument is of another type.
 
     >>> symbols_of("dna", np.arange(4)).labels
     ['A', 'C', 'G', 'T']
@@ -131,10 +136,16 @@ def symbols_of(kind: str, used: np.ndarray, letters: Any = None, pitches: Any = 
     if pitches is not None:
         found = [_looked_up(pitches, symbol, "pitches") for symbol in used.tolist()]
         for symbol, pitch in zip(used.tolist(), found, strict=True):
-            if pitch is not None and (isinstance(pitch, bool) or not isinstance(pitch, (int, float, np.integer, np.floating))):
-                raise TypeError(f"pitches: expected a number or None for the symbol {symbol}, got {quoted(pitch)}")
+            if pitch is not None and (
+                isinstance(pitch, bool) or not isinstance(pitch, (int, float, np.integer, np.floating))
+            ):
+                raise TypeError(
+                    f"pitches: expected a number or None for the symbol {symbol}, got {quoted(pitch)}"
+                )
             if pitch is not None and abs(float(pitch)) > _EXACT:
-                raise ValueError(f"pitches: expected a number within +-2**53 for the symbol {symbol}, got {quoted(pitch)}")
+                raise ValueError(
+                    f"pitches: expected a number within +-2**53 for the symbol {symbol}, got {quoted(pitch)}"
+                )
         heights = np.array([np.nan if pitch is None else float(pitch) for pitch in found])
         return Symbols(used, [str(symbol) for symbol in used.tolist()], heights)
     if used.size and max(-int(used[0]), int(used[-1])) > _EXACT:  # beyond the numbers of JavaScript
@@ -171,11 +182,13 @@ def kinds_of(v: TokenTable) -> np.ndarray:
     return kinds
 
 
-def typing_of(tok: Tokenizer, kind: str, symbols: Symbols | None) -> tuple[dict[str, Any] | str, dict[str, np.ndarray]]:
+def typing_of(
+    tok: Tokenizer, kind: str, symbols: Symbols | None
+) -> tuple[dict[str, Any] | str, dict[str, np.ndarray]]:
     """How the page reads and splits typed text, or why it cannot; and the arrays that it needs.
 
-    `kind`, `symbols`: as `kind_of` and `symbols_of` return them. The arrays are runs of code points with equal flags (bits 0 to
-    4 of text/kernels/utf8.py), if there is a pattern.
+    `kind`, `symbols`: as `kind_of` and `symbols_of` return them. The arrays are runs of code points with
+    equal flags (bits 0 to 4 of text/kernels/utf8.py), if there is a pattern.
     """
     alphabet, _, segmenter = model_of(tok)
     words, cutter = segmenter.special, segmenter.pretokenizer
@@ -192,16 +205,27 @@ def typing_of(tok: Tokenizer, kind: str, symbols: Symbols | None) -> tuple[dict[
         return "whole words and mirrors are not looked up here", {}
     pattern = None
     if cutter is not None:
-        from ubpe_numba.text.patterns import NAMED  # here only: integers need not wait for patterns and classes
+        # here only: integers need not wait for patterns and classes
+        from ubpe_numba.text.patterns import NAMED
         from ubpe_numba.text.unicode_classes import VERSIONS, flags_of_code_points
 
         pattern = NAMED.get(getattr(cutter, "name", None) or "")
-        has_classes = pattern is not None and cutter.unicode in VERSIONS and not re.search(r"\\p\{(?:Han|P|S)\}", pattern)
+        has_classes = (
+            pattern is not None
+            and cutter.unicode in VERSIONS
+            and not re.search(r"\\p\{(?:Han|P|S)\}", pattern)
+        )
         if reads == "integers" or not has_classes:
             return "the pattern by which the model cuts text is not computed here", {}
-    if segmenter.lone is not None or not plain or (words is not None and reads in ("integers", "words", "letters")):
+    if (
+        segmenter.lone is not None
+        or not plain
+        or (words is not None and reads in ("integers", "words", "letters"))
+    ):
         return "the special tokens of the model are not found here", {}
-    says = f"The objective of the model, {way_of_encoding(tok)}, is not computed here: tokens are by merge rank."
+    says = (
+        f"The objective of the model, {way_of_encoding(tok)}, is not computed here: tokens are by merge rank."
+    )
     made = {
         "reads": reads,
         "special": tok.vocabulary.special,
@@ -222,14 +246,17 @@ AUTO = "auto"
 def segmentations_of(tok: Tokenizer, segmentations: str | Sequence[str] = AUTO) -> dict[str, Tokenizer]:
     """Tokenizers of a vocabulary, by the names of their objectives.
 
-    `segmentations`: ``"auto"``: the tokenizer's own, then ``"rank"`` if the vocabulary has pairs, ``"shortest"``, ``"tfidf"``
-    if it has idf, and ``"likelihood"`` if it has probabilities. Otherwise the names of objectives, as `with_objective` takes
-    them. Returns at least one tokenizer. Raises ValueError for an objective that is not known, or that the vocabulary does not
-    support; if the list is empty. Raises TypeError for names that are not `str`.
+    `segmentations`: ``"auto"``: the tokenizer's own, then ``"rank"`` if the vocabulary has pairs,
+    ``"shortest"``, ``"tfidf"`` if it has idf, and ``"likelihood"`` if it has probabilities. Otherwise the
+    names of objectives, as `with_objective` takes them. Returns at least one tokenizer. Raises ValueError for
+    an objective that is not known, or that the vocabulary does not support; if the list is empty. Raises
+    TypeError for names that are not `str`.
     """
     own, vocabulary = way_of_encoding(tok), model_of(tok).vocabulary
     if not isinstance(segmentations, (str, Sequence)):
-        raise TypeError(f"segmentations: expected 'auto' or names of objectives, got {describe(segmentations)}")
+        raise TypeError(
+            f"segmentations: expected 'auto' or names of objectives, got {describe(segmentations)}"
+        )
     names = [segmentations] if isinstance(segmentations, str) else list(dict.fromkeys(segmentations))
     if names == [AUTO]:
         possible = {
@@ -254,11 +281,12 @@ def segmentations_of(tok: Tokenizer, segmentations: str | Sequence[str] = AUTO) 
 class Cut(NamedTuple):
     """A segmentation.
 
-    `name`: the objective; `counts`, `document_frequencies` (int64[n]): occurrences of each id in all documents, and documents
-    that hold it; `n_tokens`: tokens of all documents; `ids` (int32[k]): the tokens of the drawn documents; `per_document`
-    (int64[d]): how many of them each drawn document has; `gaps` (int64[k] or None): symbols between the token before, or the
-    beginning of the document, and each token; None if there are none; `widths` (int64[k] or None): symbols of the document that
-    each token covers; None if they are those that it represents.
+    `name`: the objective; `counts`, `document_frequencies` (int64[n]): occurrences of each id in all
+    documents, and documents that hold it; `n_tokens`: tokens of all documents; `ids` (int32[k]): the tokens
+    of the drawn documents; `per_document` (int64[d]): how many of them each drawn document has; `gaps`
+    (int64[k] or None): symbols between the token before, or the beginning of the document, and each token;
+    None if there are none; `widths` (int64[k] or None): symbols of the document that each token covers; None
+    if they are those that it represents.
     """
 
     name: str
@@ -271,11 +299,18 @@ class Cut(NamedTuple):
     widths: np.ndarray | None = None
 
 
-def cut_of(name: str, tok: Tokenizer, documents: Documents, drawn: np.ndarray, limit: int | None, options: dict[str, Any]) -> Cut:
+def cut_of(
+    name: str,
+    tok: Tokenizer,
+    documents: Documents,
+    drawn: np.ndarray,
+    limit: int | None,
+    options: dict[str, Any],
+) -> Cut:
     """Encode and count all documents; keep the tokens of the plotted documents.
 
-    `name`: the name of the segmentation; `tok`: what cuts; `documents`: all documents; `drawn` and `limit`: as `choose` returns
-    them; `options`: arguments of `encode_batch`. Returns the segmentation.
+    `name`: the name of the segmentation; `tok`: what cuts; `documents`: all documents; `drawn` and `limit`:
+    as `choose` returns them; `options`: arguments of `encode_batch`. Returns the segmentation.
     """
     (alphabet, _, segmenter), plan = model_of(tok), plan_of(tok)
     unknown = choice_of(options["unknown"], alphabet, segmenter.special)
@@ -287,7 +322,9 @@ def cut_of(name: str, tok: Tokenizer, documents: Documents, drawn: np.ndarray, l
     part = documents.take(drawn)
     encoded, places = plan.documents(part, *how, trace=True)
     ends = None if tok.is_lossless and unknown == "raise" else np.diff(part.offsets)
-    spans = spans_of(encoded, trusted(np.asarray(places)[0], own_offsets(encoded)), tables_of(tok).decoder.lengths, ends)
+    spans = spans_of(
+        encoded, trusted(np.asarray(places)[0], own_offsets(encoded)), tables_of(tok).decoder.lengths, ends
+    )
     values, starts, widths, owners = spans.ids, spans.starts, spans.lengths, spans.documents
     if limit is not None:
         stay = starts + widths <= limit

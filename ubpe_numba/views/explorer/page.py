@@ -20,8 +20,8 @@ _EXACT = 1 << 53  # integers up to it are exact in a float64, the number of Java
 def packed(array: np.ndarray) -> dict[str, Any]:
     """An array as plain data that JSON can hold.
 
-    `array`: 1-D; integers within +-2**53. Returns ``t``: the type, ``n``: the number of elements, ``c``: 1 if differences are
-    kept, ``d``: the data.
+    `array`: 1-D; integers within +-2**53. Returns ``t``: the type, ``n``: the number of elements, ``c``: 1 if
+    differences are kept, ``d``: the data.
 
     >>> made = packed(np.array([5, 6, 7], np.int64))
     >>> made["t"], made["n"], list(zlib.decompress(base64.b64decode(made["d"])))
@@ -42,7 +42,12 @@ def packed(array: np.ndarray) -> dict[str, Any]:
     differences = flat.dtype.kind in "iu" and flat.size >= 8
     differences = differences and len(_deflated(_differences(sample), 1)) < len(_deflated(sample, 1))
     data = _deflated(_differences(flat) if differences else flat, 6)
-    return {"t": flat.dtype.str.lstrip("<|"), "n": int(flat.size), "c": int(differences), "d": base64.b64encode(data).decode()}
+    return {
+        "t": flat.dtype.str.lstrip("<|"),
+        "n": int(flat.size),
+        "c": int(differences),
+        "d": base64.b64encode(data).decode(),
+    }
 
 
 def _differences(array: np.ndarray) -> np.ndarray:
@@ -83,9 +88,9 @@ _END = """
 def page_of(meta: dict[str, Any], title: str, summary: str) -> str:
     """The whole page.
 
-    `meta`: data for the scripts; `title`: the title, any text; `summary`: a sentence for readers without scripts. Returns HTML.
-    Nothing in it is loaded from elsewhere, and a browser runs no other script than those of this package: the policy names their
-    hashes.
+    `meta`: data for the scripts; `title`: the title, any text; `summary`: a sentence for readers without
+    scripts. Returns HTML. Nothing in it is loaded from elsewhere, and a browser runs no other script than
+    those of this package: the policy names their hashes.
 
     >>> "script-src 'sha256-" in page_of({}, "</script>", "")
     True
@@ -93,7 +98,9 @@ def page_of(meta: dict[str, Any], title: str, summary: str) -> str:
     style = "\n".join(map(_part, STYLES))
     library = f"/*!\n{_part(LICENCE)}*/\n{_part(LIBRARY)}"
     script = '(async () => {\n"use strict";\n' + "\n".join(map(_part, SCRIPTS)) + _END
-    hashes = (base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in (library, script, style))
+    hashes = (
+        base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in (library, script, style)
+    )
     of_library, of_script, of_style = (f"'sha256-{made}'" for made in hashes)
     policy = f"default-src 'none'; script-src {of_library} {of_script}; style-src {of_style}; img-src data:"
     policy += "; base-uri 'none'; form-action 'none'"
@@ -104,7 +111,8 @@ def page_of(meta: dict[str, Any], title: str, summary: str) -> str:
         "@STYLE@": style,
         "@LIBRARY@": library,
         "@SCRIPT@": script,
-        "@DATA@": json.dumps(meta, separators=(",", ":")).replace("<", "\\u003c"),  # so that no text ends the element
+        # so that no text ends the element
+        "@DATA@": json.dumps(meta, separators=(",", ":")).replace("<", "\\u003c"),
     }
     page = _part("explorer.html")
     out = []

@@ -103,8 +103,12 @@ def explore(
     bar = Progress(progress, "explore")
     alphabet, vocabulary, segmenter = model_of(tok)
     if segmenter.frame:
-        raise ValueError("tok: the report knows no tokens that keep to frames yet; spans() and the plots have them")
-    documents = alphabet.aligned(read_documents(docs, offsets, segmenter.encoding, True if alphabet.names is not None else None))
+        raise ValueError(
+            "tok: the report knows no tokens that keep to frames yet; spans() and the plots have them"
+        )
+    documents = alphabet.aligned(
+        read_documents(docs, offsets, segmenter.encoding, True if alphabet.names is not None else None)
+    )
     alphabet.check_kind(documents)
     as_kind = kind_of(kind, documents)
     if isinstance(documents.kind, Named):
@@ -149,10 +153,15 @@ def explore(
         "limit": limit,
         "labels": symbols and symbols.labels,
         "base": symbols.base if symbols else "",
-        "colours": {theme.name: {key: getattr(theme, key) for key in of_theme} for theme in (colours.LIGHT, colours.DARK)},
+        "colours": {
+            theme.name: {key: getattr(theme, key) for key in of_theme}
+            for theme in (colours.LIGHT, colours.DARK)
+        },
         "cuts": [{"name": cut.name, "tokens": cut.n_tokens} for cut in cuts],
         "alphabet": vocabulary.n_alphabet,
-        "typing": typing if "born" in arrays else "only merge ranks, each merge made of earlier ones, are computed here",
+        "typing": typing
+        if "born" in arrays
+        else "only merge ranks, each merge made of earlier ones, are computed here",
         "arrays": {name: packed(array) for name, array in arrays.items()},
     }
     told = ", ".join(f"{cut.n_tokens:,} by {cut.name}" for cut in cuts)
@@ -168,7 +177,12 @@ def explore(
 
 
 def _arrays(
-    tok: Tokenizer, shown: Documents, drawn: np.ndarray, cuts: list[Cut], cutters: dict[str, Tokenizer], symbols: Symbols | None
+    tok: Tokenizer,
+    shown: Documents,
+    drawn: np.ndarray,
+    cuts: list[Cut],
+    cutters: dict[str, Tokenizer],
+    symbols: Symbols | None,
 ) -> dict[str, np.ndarray]:
     """The arrays of the page but those that typing needs."""
     v = tok.vocabulary
@@ -183,7 +197,9 @@ def _arrays(
         "arena": numbered(v.arena),
         "toklen": v.lengths,
         "kinds": (kinds := kinds_of(v)),
-        "hue": np.array([colours.hue_of(i, len(v) if kind == SYMBOL else 0) for i, kind in enumerate(kinds)], np.int8),
+        "hue": np.array(
+            [colours.hue_of(i, len(v) if kind == SYMBOL else 0) for i, kind in enumerate(kinds)], np.int8
+        ),
         "idf": v.weights.astype(np.float32),
         "merged": v.counts,
     }
@@ -196,7 +212,12 @@ def _arrays(
     if symbols is not None and symbols.levels is not None:
         arrays["levels"] = symbols.levels
     for i, cut in enumerate(cuts):
-        parts = {"count": cut.counts, "docs": cut.document_frequencies, "ids": cut.ids, "per": cut.per_document}
+        parts = {
+            "count": cut.counts,
+            "docs": cut.document_frequencies,
+            "ids": cut.ids,
+            "per": cut.per_document,
+        }
         arrays |= {f"{name}{i}": array for name, array in parts.items()}
         if cut.gaps is not None:
             arrays[f"gaps{i}"] = cut.gaps
@@ -204,7 +225,8 @@ def _arrays(
         if cut.widths is not None and not same:
             arrays[f"widths{i}"] = cut.widths
         if cut.name == "rank" and same:
-            with contextlib.suppress(ValueError):  # if encodings of smaller vocabularies are not parts of this encoding
+            # if encodings of smaller vocabularies are not parts of this encoding
+            with contextlib.suppress(ValueError):
                 born, pairs = nesting(cutters["rank"], np.flatnonzero(cut.counts))
                 arrays["born"] = np.where(pairs[:, 0] < 0, 0, born)
     return arrays

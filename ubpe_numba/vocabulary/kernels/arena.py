@@ -1,6 +1,7 @@
 """The arena: the symbols of all tokens in one array, and how it is filled from pairs.
 
-The symbols of token t are `arena[offsets[t] : offsets[t + 1]]`. Of the alphabet 0, 1 and the pairs 2 = (0, 1), 3 = (2, 0):
+The symbols of token t are `arena[offsets[t] : offsets[t + 1]]`. Of the alphabet 0, 1 and the pairs 2 = (0,
+1), 3 = (2, 0):
 
     token      0   1   2      3
     arena      0   1   0 1    0 1 0
@@ -22,11 +23,12 @@ SATURATED = 1 << 61  # so that the sum of two does not overflow
 def order_of_tokens(left, right, n_alphabet, order, state, stack):
     """An order in which parents precede children, for the pairs of tokens n_alphabet, n_alphabet + 1, ...
 
-    left, right int32[m], ids in range; `order` int32[m] gets indices 0..m-1. Scratch: state uint8[m] of zeros, stack
-    int32[2 m + 1]. The caller allocates all. Returns -1, or the index of a token that is built on itself. Depth first with an
-    explicit stack; O(m).
+    left, right int32[m], ids in range; `order` int32[m] gets indices 0..m-1. Scratch: state uint8[m] of
+    zeros, stack int32[2 m + 1]. The caller allocates all. Returns -1, or the index of a token that is built
+    on itself. Depth first with an explicit stack; O(m).
 
-    Of the alphabet 0, 1, the pairs 2 = (3, 0), 3 = (0, 1): order [1, 0]. The pairs 2 = (3, 0), 3 = (2, 1) return 1.
+    Of the alphabet 0, 1, the pairs 2 = (3, 0), 3 = (0, 1): order [1, 0]. The pairs 2 = (3, 0), 3 = (2, 1)
+    return 1.
     """
     n = 0  # states: 0 not seen yet, 1 its parents are on the stack, 2 in the order
     for root in range(left.size):
@@ -54,9 +56,12 @@ def order_of_tokens(left, right, n_alphabet, order, state, stack):
 
 @kernel
 def token_lengths(left, right, n_alphabet, order, lengths):
-    """Symbols of every token into `lengths` int64[n_alphabet + m]; saturates instead of overflowing. O(n_alphabet + m).
+    """Symbols of every token into `lengths` int64[n_alphabet + m]; saturates instead of overflowing.
 
-    left, right, order int32[m], as above; `lengths` is allocated by the caller. Of the pairs drawn above: [1, 1, 2, 3].
+    O(n_alphabet + m).
+
+    left, right, order int32[m], as above; `lengths` is allocated by the caller. Of the pairs drawn above: [1,
+    1, 2, 3].
     """
     lengths[:n_alphabet] = 1
     for i in order:
@@ -65,7 +70,9 @@ def token_lengths(left, right, n_alphabet, order, lengths):
 
 @kernel
 def fill_arena(left, right, n_alphabet, order, offsets, arena):
-    """Write the symbols of every token to `arena` int32[offsets[-1]], allocated by the caller. O(symbols), as drawn above.
+    """Write the symbols of every token to `arena` int32[offsets[-1]], allocated by the caller.
+
+    O(symbols), as drawn above.
 
     left, right, order int32[m], as above; offsets int64[n_alphabet + m + 1].
     """
