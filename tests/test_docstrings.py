@@ -19,7 +19,7 @@ from ubpe_numba.coding.plan import EncodeOptions
 
 _FIELDS = ("Parameters", "Other Parameters", "Attributes", "Returns", "Yields", "Raises", "Warns")
 _MOST_WORDS = 9  # of the name and the type of a field
-_SHORT = 15  # lines of a docstring that says in its first ones what is returned
+_SHORT = 17  # lines of a docstring that says in its first ones what is returned
 # "arguments as for `encode`": then there may be no Parameters section
 _AS_FOR = re.compile(r"\b[Aa]s for `\w+")
 
