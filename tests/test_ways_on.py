@@ -91,7 +91,7 @@ BAD_DOCS: list[tuple[Any, Any, str]] = [
     ([[0], {1}], TypeError, "document 1: .* got set"), ([Ragged.from_lists([])], TypeError, "got Ragged"),
     (["ab", None], TypeError, "document 1.*drop or fill missing values"), ([True], TypeError, "document 0: .* got True"),
     ([[1], [1, None]], TypeError, "document 1, position 1: expected an integer, got None.*drop or fill missing"),
-    ([[0, 0.5]], TypeError, "document 0, position 1: .* got 0.5.*round or quantise.*ubpe_numba.Scale"),
+    ([[0, 0.5]], TypeError, "document 0, position 1: .* got 0.5.*round or quantize.*ubpe_numba.Scale"),
     ([[0, float("nan")]], TypeError, "document 0, position 1.*drop or fill missing values"),
     ([[0, True], [0]], TypeError, "document 0, position 1: expected an integer, got True"),
     ([[0], [np.True_]], TypeError, "document 1, position 0"), ([[0], [1j]], TypeError, "position 0: .* got 1j"),

@@ -6,7 +6,7 @@ from ubpe_numba import BPE
 from ubpe_numba.cli.demo import load_ecg
 
 seconds = load_ecg()[0].reshape(300, 360).astype(np.int64)
-# a residual quantiser, coarse to fine, as EnCodec's
+# a residual quantizer, coarse to fine, as EnCodec's
 residuals = [seconds // 32, seconds // 4 % 8, seconds % 4]
 np.save("codes.npy", np.stack(residuals, axis=1))
 

@@ -1,4 +1,4 @@
-"""The same recording by MNE, which gives volts: each channel is quantised by its own levels."""
+"""The same recording by MNE, which gives volts: each channel is quantized by its own levels."""
 
 import mne
 import numpy as np

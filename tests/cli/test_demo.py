@@ -24,7 +24,7 @@ def test_the_demo_decodes_what_it_encoded_and_draws_a_picture(
         "classic",
         "universal",
         "shortest",
-        "lossless after quantising",
+        "lossless after quantizing",
         "samples a token",
         "Whole beats",
     ):

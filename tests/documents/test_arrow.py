@@ -306,8 +306,8 @@ def test_one_document() -> None:
 
 def test_other_types_are_refused() -> None:
     for docs, said in [
-        (pa.array([[0.5]]), "lists of float64; round or quantise first"), (pa.array([[True]]), "lists of bool; cast to uint8"),
-        (pa.array([0.5], pa.float32()), "float32; round or quantise first"), (pa.chunked_array([], pa.float16()), "float16"),
+        (pa.array([[0.5]]), "lists of float64; round or quantize first"), (pa.array([[True]]), "lists of bool; cast to uint8"),
+        (pa.array([0.5], pa.float32()), "float32; round or quantize first"), (pa.chunked_array([], pa.float16()), "float16"),
         (pa.array([["a"]]), "lists of strings"), (pa.array([[[1]]]), "lists of lists of int64"),
         (pa.array([1], pa.timestamp("ns")), "timestamp"), (pa.array([1], pa.decimal128(5)), "decimal; cast to int64"),
         (pa.array([[[(1, 2)]]], pa.list_(pa.map_(pa.int8(), pa.int8()))), "lists of map"),

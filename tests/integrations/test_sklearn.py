@@ -178,8 +178,8 @@ def test_bags_refuse_what_they_cannot_read() -> None:
     assert fitted.transform([[0, 1], [1]]).shape[0] == 2
     refused([
         (lambda: BagOfTokens().fit(scipy.csr_matrix([[1]])), TypeError, "X: sparse input is not supported"),
-        (lambda: BagOfTokens().fit(np.array([[0.5, 1.0]])), TypeError, "round or quantise first"),
-        (lambda: BagOfTokens().fit(np.array([[np.inf, 1.0]])), TypeError, "round or quantise first"),
+        (lambda: BagOfTokens().fit(np.array([[0.5, 1.0]])), TypeError, "round or quantize first"),
+        (lambda: BagOfTokens().fit(np.array([[np.inf, 1.0]])), TypeError, "round or quantize first"),
         (lambda: BagOfTokens("bpe").fit(DOCS), TypeError, "tokenizer: expected a tokenizer or a FrozenEstimator of one, got"),
         (lambda: BagOfTokens().transform(DOCS), NotFittedError, "not fitted"),
         (lambda: fitted.transform(np.array([[0, 1]])), ValueError, "X: expected a matrix of 3 columns, as in fit, got one of 2"),

@@ -116,7 +116,7 @@ def decode(options: Namespace) -> None:
     dtype = None if options.out_dtype is None else integer_type(options.out_dtype, "--out-dtype")
     with _placed(reader):
         # keeps invalid UTF-8
-        escape = "surrogateescape" if tokenizer._model.segmenter.encoding is not None else "surrogatepass"
+        escape = "surrogateescape" if model_of(tokenizer).segmenter.encoding is not None else "surrogatepass"
         docs = tokenizer.decode_iter(reader, errors=escape)
         found = (doc.encode("utf-8", escape) if isinstance(doc, str) else doc for doc in docs)
         write_documents(options.output, to, found, dtype, kind)

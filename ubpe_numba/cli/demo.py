@@ -90,7 +90,7 @@ def run(n_tokens: int = 1024, plot: str | None = None, progress: bool | str = "a
         f"ECG, record 208 of the MIT-BIH Arrhythmia Database: {load_ecg()[0].size:,} samples at {RATE} Hz, five minutes,\n"
         f"averaged to {BEAT_RATE} Hz, without drift (the mean of one second around), rounded to levels of {_STEP}, at most"
         f" {scale.max_error[0]:g} away:\n{levels.size:,} samples of {scale.n_symbols} levels in"
-        f" {offsets.size - 1} documents of one second. Lossless after quantising: what follows gives back every level.\n"
+        f" {offsets.size - 1} documents of one second. Lossless after quantizing: what follows gives back every level.\n"
     )
     options: dict[str, Any] = {"alphabet": scale.n_symbols, "n_candidates": 1}
     tokenizers: dict[str, Tokenizer] = {

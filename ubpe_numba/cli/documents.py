@@ -334,7 +334,7 @@ def _arrays(path: str, name: str, form: Form) -> Documents:
     else:
         array, offsets = _loaded(path, name)
     if array.dtype.kind not in "iu" and array.shape != (0,):
-        way = "words are read from jsonl" if array.dtype.kind in "US" else "round or quantise samples first"
+        way = "words are read from jsonl" if array.dtype.kind in "US" else "round or quantize samples first"
         raise ValueError(f"{path}: expected integers, got {describe(array)}: {way}")
     if name in RECORDS and form.record is not None:
         if array.size % form.record:

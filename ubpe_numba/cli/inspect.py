@@ -144,8 +144,9 @@ def describe_words(
         raise ValueError(f"--sort: a WordPiece has no {sort} of its pieces, expected length or id")
     key = {"length": lambda item: (-len(item[0]), item[1]), "id": lambda item: item[1]}[sort]
     pieces = sorted(tokenizer.pieces.items(), key=key)
+    prepared = preprocessing_of(tokenizer)
     steps = {
-        name: None if (step := getattr(preprocessing_of(tokenizer), name)) is None else step.state()
+        name: None if (step := getattr(prepared, name)) is None else step.state()
         for name in ("normalizer", "pretokenizer")
     }
     found: dict[str, Any] = {
@@ -155,11 +156,11 @@ def describe_words(
         "unknown": tokenizer.unknown,
         "prefix": tokenizer.prefix,
         **steps,
-        "special_tokens": dict(preprocessing_of(tokenizer).special_tokens or {}),
+        "special_tokens": dict(prepared.special_tokens or {}),
         "tokens": [{"id": i, "length": len(piece), "token": piece} for piece, i in pieces[:top]],
     }
     if documents is not None:
-        if preprocessing_of(tokenizer).pretokenizer is None:
+        if prepared.pretokenizer is None:
             raise ValueError(
                 "--on: the file does not say how text becomes words; take the tokenizer.json of the model"
             )

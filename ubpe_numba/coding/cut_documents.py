@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ubpe_numba.coding.places import Places, place_in, traced_places
+from ubpe_numba.coding.places import Places, traced_places
+from ubpe_numba.documents.flat import place_in
 from ubpe_numba.documents.ragged import Ragged, trusted
 from ubpe_numba.documents.read import Documents
 from ubpe_numba.errors import SpecialTokenError, UnknownSymbolError

@@ -16,9 +16,8 @@ from typing import Any
 import numpy as np
 
 from ubpe_numba.coding.kernels import decode
-from ubpe_numba.coding.places import place_in
 from ubpe_numba.coding.run import put_together
-from ubpe_numba.documents.flat import Named
+from ubpe_numba.documents.flat import Named, place_in
 from ubpe_numba.documents.ragged import Ragged, trusted
 from ubpe_numba.documents.read import Documents, code_points, text_of
 from ubpe_numba.errors import UnknownTokenError
@@ -28,6 +27,7 @@ from ubpe_numba.vocabulary.alphabet import Alphabet
 from ubpe_numba.vocabulary.segmenter import Decoding, Segmenter
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
+_GATHERED = 1 << 20  # ids that are decoded before they are copied to the array of the user
 _SHORT = 500  # ids that NumPy copies without a pause for other threads
 _SAMPLE = 8192  # ids that the size is estimated from
 _ERROR = 0.03  # of the estimate, relative, from where on it is not used
@@ -115,12 +115,22 @@ class Decoder:
             raise ValueError(f"out: expected a 1-D, contiguous and aligned array, got {describe(out)}")
         if not out.flags.writeable:
             raise ValueError("out: expected an array that can be written to, got a read-only one")
-        # at first: a copy takes less time than a check of ids and sizes
-        symbols, ends = self.decode(ids, n_threads)
-        if symbols.size > out.size:
-            raise ValueError(f"out: expected room for {symbols.size} symbols, got {out.size}")
-        out[: symbols.size] = symbols
-        return out[: symbols.size], ends
+        values, offsets = ids.values.copy(), ids._offsets  # nobody changes them after the check
+        first, last = int(offsets[0]), int(offsets[-1])
+        self.check(values, offsets, first)
+        if (size := self._size(values, first, last) // self.dtype.itemsize) > out.size:
+            raise ValueError(f"out: expected room for {size} symbols, got {out.size}")
+        ends = np.zeros(len(ids) + 1, np.int64)
+        begin = 0
+        while begin < len(
+            ids
+        ):  # some documents at a time, which need memory of their own before they are copied
+            stop = max(int(np.searchsorted(offsets, offsets[begin] + _GATHERED, side="right")) - 1, begin + 1)
+            symbols, places = self.decode(trusted(values, offsets[begin : stop + 1]), n_threads)
+            ends[begin : stop + 1] = ends[begin] + places
+            out[ends[begin] : ends[stop]] = symbols
+            begin = stop
+        return out[:size], ends
 
     def _size(self, values: np.ndarray, first: int, last: int) -> int:
         """The bytes of the ids first to last, which are in range."""

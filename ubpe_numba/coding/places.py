@@ -7,8 +7,6 @@ document  a b x a b,  x left out       tokens  ab  ab
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -70,16 +68,6 @@ def traced_places(sizes: np.ndarray, origins: np.ndarray, given: Documents, by_c
         inside = (longest > n) & (stops == last + n) & (stops < text.size)
         stops[inside] += (text[stops[inside]] & 0xC0) == 0x80
     return np.stack([first, stops])
-
-
-def place_in(offsets: NDArray[np.int64], at: Any) -> tuple[int, int]:
-    """The document of an index into all symbols or ids, and the position in it: what errors say.
-
-    >>> place_in(np.array([0, 3, 3, 5]), 4)
-    (2, 1)
-    """
-    document = int(np.searchsorted(offsets, at, side="right")) - 1
-    return document, int(at - offsets[document])
 
 
 def in_units(places: Places, offsets: np.ndarray, given: Documents, units: str) -> Places:

@@ -54,7 +54,7 @@ _EXPECTED = "lists of integers, strings or binary"
 _ADVICE = {
     "lists of lists": "; flatten it once, and its rows are documents",
     "lists of strings": "; give the column of words itself",
-    "float": "; round or quantise first",
+    "float": "; round or quantize first",
     "bool": "; cast to uint8",
     "decimal": "; cast to int64",
 }

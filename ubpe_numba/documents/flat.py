@@ -30,7 +30,7 @@ SEVERAL = {
 _GATHERED = 1 << 17  # symbols that are put in order at a time
 
 
-ROUND = "; round or quantise first, as by ubpe_numba.Scale"
+ROUND = "; round or quantize first, as by ubpe_numba.Scale"
 
 
 MISSING = "; drop or fill missing values first"
@@ -122,7 +122,7 @@ def way_of_item(item: Any, name: str, one: bool) -> str:
     """Advice at the end of a message about an item other than an integer, in `one` document or in several; empty if unknown.
 
     >>> way_of_item([1], "ids", True), way_of_item(0.5, "docs: document 0", False)
-    ('; decode_batch takes several documents', '; round or quantise first, as by ubpe_numba.Scale')
+    ('; decode_batch takes several documents', '; round or quantize first, as by ubpe_numba.Scale')
     """
     is_name = name == "ids" and isinstance(item, str)
     is_several = isinstance(item, (str, bytes, list, tuple)) or getattr(item, "ndim", 0) > 0
@@ -138,10 +138,20 @@ def way_of_item(item: Any, name: str, one: bool) -> str:
     return ROUND if isinstance(item, float) else words
 
 
+def place_in(offsets: NDArray[np.int64], at: Any) -> tuple[int, int]:
+    """The document of an index into all symbols or ids, and the position in it: what errors say.
+
+    >>> place_in(np.array([0, 3, 3, 5]), 4)
+    (2, 1)
+    """
+    document = int(np.searchsorted(offsets, at, side="right")) - 1
+    return document, int(at - offsets[document])
+
+
 def place_of(name: str, offsets: NDArray[np.int64], at: int, first: int | None = 0) -> str:
     """`name` with the document and position of the flat index `at`, for messages; `offsets[0]` is 0, `first` as above."""
-    document = int(np.searchsorted(offsets, at, side="right")) - 1
-    place = f", position {at - offsets[document]}"
+    document, position = place_in(offsets, at)
+    place = f", position {position}"
     return f"{name}{place}" if first is None else f"{name}: document {first + document}{place}"
 
 

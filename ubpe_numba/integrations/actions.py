@@ -21,7 +21,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ubpe_numba.coding.places import place_in
+from ubpe_numba.documents.flat import place_in
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.documents.read import as_documents
 from ubpe_numba.errors import ModelFormatError, UnknownTokenError, quoted

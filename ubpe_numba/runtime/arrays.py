@@ -15,6 +15,7 @@ import functools
 import inspect
 import operator
 import os
+import re
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
@@ -95,9 +96,9 @@ def processors(usable: frozenset[int]) -> tuple[int, int]:
         group = Path(path[1:])  # in a container that does not see its own name there is the root alone
         for folder in (group, *group.parents) if {"", "cpu"}.intersection(controllers.split(",")) else ():
             file = f"sys/fs/cgroup/{'cpu' if controllers else ''}/{folder}/cpu."
-            limit = (read(file + "max") or read(file + "cfs_quota_us") + read(file + "cfs_period_us")).split()
-            if limit and limit[0].isdigit():  # neither "max" nor -1
-                quota = min(quota, -(-int(limit[0]) // int(limit[1])))
+            both = read(file + "max") or read(file + "cfs_quota_us") + read(file + "cfs_period_us")
+            if limit := re.fullmatch(r"(\d+)\s(\d+)\s*", both):  # neither "max" nor -1
+                quota = min(quota, -(-int(limit[1]) // int(limit[2])))
     return quota, min(
         quota,
         len({read(f"sys/devices/system/cpu/cpu{i}/topology/thread_siblings_list") or i for i in usable}),

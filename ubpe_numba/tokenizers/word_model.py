@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ubpe_numba.coding.decode import left_ids
-from ubpe_numba.coding.places import UNITS, Places, in_units, place_in
+from ubpe_numba.coding.places import UNITS, Places, in_units
 from ubpe_numba.coding.plan import Plan, Tables
 from ubpe_numba.coding.wordpiece import PieceEncoder
-from ubpe_numba.documents.flat import place_of
+from ubpe_numba.documents.flat import place_in, place_of
 from ubpe_numba.documents.ragged import Ragged, trusted
 from ubpe_numba.documents.read import Documents, code_points, kept
 from ubpe_numba.errors import SpecialTokenError, UnknownTokenError, quoted

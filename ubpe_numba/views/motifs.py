@@ -122,7 +122,8 @@ def choose_diverse(shapes: list[NDArray[np.float64]], scores: NDArray[np.float64
 
 def is_signal(v: TokenTable) -> bool:
     """Whether tokens are plotted as curves: integers without names; others are written."""
-    return v._alphabet.kind == "int" and v._alphabet.names is None
+    alphabet = alphabet_of_table(v)
+    return alphabet.kind == "int" and alphabet.names is None
 
 
 def say_most(v: TokenTable, counts: NDArray[np.int64], n: int, least: int = 2) -> NDArray[np.int64]:

@@ -146,10 +146,10 @@ def tokenizer_html(tok: Tokenizer) -> str:
 
 def _facts(tok: Tokenizer) -> list[tuple[str, str]]:
     """Facts of a fitted tokenizer, with their names."""
-    alphabet, vocabulary, segmenter = tok._model
+    alphabet, vocabulary, segmenter = model_of(tok)
     kind = _KINDS[alphabet.kind] if alphabet.names is None else "words"
     facts = [("tokens", f"{vocabulary.n_alphabet:,} symbols ({kind}) and {vocabulary.n_learned:,} learned")]
-    facts.append(("encodes by", "merge rank" if way_of_encoding(tok) == "rank" else way_of_encoding(tok)))
+    facts.append(("encodes by", way_of_encoding(tok).replace("rank", "merge rank")))
     if vocabulary.n_symbols:
         facts.append(
             ("fitted on", f"{vocabulary.n_symbols:,} symbols in {vocabulary.n_documents:,} documents")

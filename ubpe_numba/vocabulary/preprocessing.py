@@ -213,9 +213,9 @@ class Preprocessing:
             None,
             self.encoding,
             self.normalizer,
-            mirror=self.mirror,
+            mirror=self.mirror,  # type: ignore[arg-type]
             runs=self.runs,
-        )  # type: ignore[arg-type]
+        )
         if size is None:
             return made
         n = int((~reserved.always).sum()) if reserved is not None and self.special_first else 0
