@@ -28,7 +28,7 @@ BROKEN = [b"\xff", b"\x80", "中".encode()[:2], "😀".encode()[:3], "😀".enco
 @functools.cache
 def tokenizers(pattern: str) -> list[Any]:
     """Over bytes by rank, and by the best path; over characters."""
-    docs = [SAMPLES, "> é", "".join(PIECES) * 2, "the cat sat on the mat, the cat that sat\n" * 3]
+    docs = [SAMPLES, "> é", " ".join(PIECES) * 2, "the cat sat on the mat, the cat that sat\n" * 3]
     characters = Preprocessing(pretokenizer=pattern, special_tokens=WORDS)
     return [
         BPE.for_text(320, pretokenizer=pattern, special_tokens=WORDS).fit(docs, progress=False),

@@ -9,7 +9,7 @@ from hypothesis import given, strategies as st
 from tables import refuses
 from text_samples import END, TEXT
 
-from ubpe_numba import BPE, Preprocessing, count_documents
+from ubpe_numba import BPE, Preprocessing, WordPiece, count_documents
 from ubpe_numba.documents import read as border
 from ubpe_numba.documents.read import utf8_documents
 
@@ -52,6 +52,29 @@ def test_surrogates_are_encoded_and_decoded_where_asked_for() -> None:
         and ANY.decode([0xED, 0xA0, 0x80]) == "\ufffd" * 3
     )
     refuses(UnicodeDecodeError, "", ANY.decode, [0xFF], errors="strict")
+
+
+def test_surrogates_in_pairs_are_the_character_that_they_are() -> None:
+    """As JSON read escape by escape gives them; tiktoken does the same. Lone ones stay."""
+    text, pairs = "é👍 👍🏽\udc00", "é\ud83d\udc4d \ud83d\udc4d\ud83c\udffd\udc00"
+    characters = BPE(60).fit([text * 3, "é" * 3], progress=False)
+    pieces = WordPiece(["[UNK]", "é", "👍", "##👍"], preprocessing=Preprocessing("BertPreTokenizer"))
+    for tok, one in ((ANY, text), (characters, text), (pieces, "é👍 👍👍")):
+        two = pairs if one is text else "é\ud83d\udc4d 👍\ud83d\udc4d"
+        ids, spans = tok.encode(one, return_offsets="spans", units="characters")
+        for docs in ([two], (two, "é"), iter([two, one])):
+            assert tok.encode_batch(docs)[0].tolist() == ids.tolist()
+        for _ in range(12):  # short calls have another way after some
+            assert tok.encode(two).tolist() == ids.tolist()
+        assert tok.encode(two, return_offsets="spans", units="characters")[1].tolist() == spans.tolist()
+    for tok in (ANY, characters):
+        for at in range(len(pairs) + 1):
+            stream = tok.stream(unknown="skip")
+            parts = [stream.push(pairs[:at]), stream.copy().pending, stream.push(pairs[at:]), stream.finish()]
+            assert np.concatenate([parts[0], *parts[2:]]).tolist() == tok.encode(text).tolist()
+            assert [*parts[0], *parts[1]] == tok.encode(pairs[:at], unknown="skip").tolist()
+    with_halves = BPE.from_merges([], ["\udc4d", "\ud83d", "👍"])
+    assert {tuple(with_halves.encode("\ud83d\udc4d").tolist()) for _ in range(12)} == {(2,)}
 
 
 def test_documents_of_every_form(cls: Any) -> None:

@@ -324,6 +324,31 @@ def special(tok: Any) -> dict[str, Any]:
     return {"allowed_special": "all"} if tok.vocabulary.special else {}
 
 
+@pytest.mark.parametrize("seed", range(12))
+def test_a_call_is_cut_and_filled_as_the_file_says(seed: int) -> None:
+    """Also where a document is longer than the length that documents are filled to."""
+    rng = random.Random(seed)
+    made = tokenizers.Tokenizer.from_str(content_of("tokenizer.json, bytes"))
+    side = rng.choice(["left", "right"])
+    length, multiple = rng.choice([None, 4, 9, 40]), rng.choice([None, 3])
+    made.enable_padding(direction=side, pad_id=3, pad_type_id=1, length=length, pad_to_multiple_of=multiple)
+    if rng.random() < 0.5:
+        made.enable_truncation(rng.choice([5, 8]), stride=1, direction=rng.choice(["left", "right"]))
+    call = {name: True for name in ("return_token_type_ids", "return_offsets")}
+    for texts in (TEXTS, TEXTS[:1], [TEXTS[3]] * 2):
+        ours, wanted = load(made)(texts, **call), made.encode_batch(texts)
+        for mine, theirs in (
+            ("input_ids", "ids"),
+            ("attention_mask", "attention_mask"),
+            ("token_type_ids", "type_ids"),
+            ("offset_mapping", "offsets"),
+        ):
+            found = [np.array(row).tolist() for row in ours[mine]]
+            assert found == [np.array(getattr(one, theirs)).tolist() for one in wanted], mine
+        one = load(made)(texts[0]).input_ids
+        assert one.tolist() == made.encode(texts[0]).ids
+
+
 def test_one_is_as_many_and_streams_are_the_whole(case: tuple[str, Any, list[str]]) -> None:
     _, tok, texts = case
     ids = tok.encode_batch(texts, **special(tok)).to_lists()

@@ -244,6 +244,32 @@ def test_special_tokens_of_published_ranks(monkeypatch: pytest.MonkeyPatch) -> N
     assert tiktoken.published(b"YQ== 0\n") is None
 
 
+def test_a_file_that_serves_several_models_asks_which(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whisper's: from large-v3 on there is one more language, and what follows it is one higher."""
+    ranks = BYTES + line(b"ab", 256)
+    row = ("gpt2", "whisper whisper_v3")
+    monkeypatch.setitem(tiktoken._KNOWN, hashlib.sha256(ranks).hexdigest(), row)
+    with pytest.warns(UserWarning, match="serves 'whisper', 'whisper_v3', and 'whisper' is taken"):
+        first = ubpe_numba.load(ranks)
+    old, new = (ubpe_numba.load(ranks, special_tokens=name).vocabulary.special for name in row[1].split())
+    assert first.vocabulary.special == old and [*old] == [word for word in new if word != "<|yue|>"]
+    for word, i in (
+        ("su", 50357),
+        ("yue", 50358),
+        ("translate", 50359),
+        ("notimestamps", 50364),
+        ("30.00", 51865),
+    ):
+        assert new[f"<|{word}|>"] == i and old.get(f"<|{word}|>", i - 1) == i - (word != "su")
+    refuses(
+        ValueError,
+        "special_tokens: expected words with ids, got 'whisper_v4'",
+        ubpe_numba.load,
+        ranks,
+        special_tokens="whisper_v4",
+    )
+
+
 def test_ids_equal_those_of_the_package_of_llama() -> None:
     """Special tokens and a sample of text, for the file in `llama_models`."""
     pytest.importorskip("llama_models")

@@ -92,14 +92,13 @@ class Decoder:
         decoding = self.segmenter.decoding
         if decoding is None or not decoding.n:
             return places
+        sizes = np.diff(ends)
         if decoding.first:  # in the first token only
-            sizes = np.zeros(len(ids), np.int64)
             sizes[ids.lengths > 0] = self.lengths[ids.values[ids._offsets[:-1][ids.lengths > 0]]]
-            return [
-                (a + decoding.n_stripped(symbols[a : a + n]), b)
-                for (a, b), n in zip(places, sizes.tolist(), strict=True)
-            ]
-        return [(a + decoding.n_stripped(symbols[a:b]), b) for a, b in places]
+        return [
+            (a + decoding.n_stripped(symbols[a : a + n]), b)
+            for (a, b), n in zip(places, sizes.tolist(), strict=True)
+        ]
 
     def decode_into(
         self, ids: Ragged, out: np.ndarray, n_threads: int | None

@@ -177,6 +177,8 @@ class ModelInputs(dict[str, Any]):
 class Shape(NamedTuple):
     """The checked arguments of the form of the ids; `width` is the argument `max_length`, `pad` the strategy, to `length` ids.
 
+    None as `length` is that of the longest document.
+
     `parts` are those of the template, for one document or for a pair; `adds`, the items beside `input_ids`.
     """
 
@@ -224,8 +226,11 @@ class Shape(NamedTuple):
         )
         width = None if max_length is None else positive(max_length, "max_length")
         length = width if given["padding"] is not None else call.get("length", width)
+        if pad == "max_length" and given["padding"] is None and call.get("length"):
+            pad = "at_least"  # a file's length is no limit
         if (strategy and width is None) or (pad == "max_length" and length is None):
-            width = length = config.get("model_max_length")
+            width = config.get("model_max_length")
+            length = width if pad == "max_length" else length
             if width is None:
                 asked = f"truncation={quoted(given['truncation'])}" if strategy else f"padding={quoted(pad)}"
                 raise ValueError(f"max_length: expected a length with {asked}")
@@ -274,7 +279,7 @@ class Shape(NamedTuple):
             strategy,
             stride,
             pad,
-            length,
+            None if pad == "longest" else length,
             fills,
             multiple,
             left,
@@ -416,12 +421,12 @@ class Shape(NamedTuple):
                 leads = np.isin(places, at)
                 flat["offset_mapping"][places] = _trimmed(spans[source], leads, self.trims)
             at += sizes[i]
-        width = self._width(lengths)
+        widths = self._widths(lengths)
         names = [name for name in flat if name == "input_ids" or name in self.adds]
         single = single and "overflow_to_sample_mapping" not in self.adds
         found = ModelInputs(
             {
-                name: self._formed(flat[name], lengths, width, self.fills.get(name, 0), single)
+                name: self._formed(flat[name], lengths, widths, self.fills.get(name, 0), single)
                 for name in names
             }
         )
@@ -429,40 +434,43 @@ class Shape(NamedTuple):
             found["overflow_to_sample_mapping"] = sample
         return found
 
-    def _width(self, lengths: NDArray[np.int64]) -> int | None:
-        """The columns of the matrix; None where documents keep their lengths."""
-        longest = int(lengths.max(initial=0))
-        if self.pad is None and self.tensors is not None:
-            if (lengths != longest).any():
-                i = int(np.argmax(lengths != lengths[0]))
-                raise ValueError(
-                    f"padding: a tensor needs documents of one length, and document {i} has {lengths[i]} ids, document 0 "
-                    f"{lengths[0]}; padding=True fills them up"
-                )
-            return longest
-        if self.pad is None:
-            return None
-        if self.pad == "max_length" and self.length is not None:
-            if longest > self.length:
-                i = int(np.argmax(lengths > self.length))
-                raise ValueError(
-                    f"max_length: document {i} has {lengths[i]} ids, more than {self.length}; truncation=True cuts it"
-                )
-            longest = self.length
-        return -(-longest // self.multiple) * self.multiple
+    def _widths(self, lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The columns of each row: those of the longest or more, but for lengths that nothing fills."""
+        width = 0 if self.pad is None else self.length
+        if self.pad == "max_length" and width is not None and (longer := lengths > width).any():
+            i = int(longer.argmax())
+            raise ValueError(
+                f"max_length: document {i} has {lengths[i]} ids, more than {width}; truncation=True cuts it"
+            )
+        width = int(lengths.max(initial=0)) if width is None else width
+        widths = np.maximum(lengths, -(-width // self.multiple) * self.multiple)
+        if self.tensors is not None and (other := widths != widths[:1]).any():
+            i = int(other.argmax())
+            raise ValueError(
+                f"padding: a tensor needs documents of one length, and document {i} has {widths[i]} ids, document 0 "
+                f"{widths[0]}; padding=True fills them up"
+            )
+        return widths
 
     def _formed(
-        self, flat: NDArray[Any], lengths: NDArray[np.int64], width: int | None, fill: int, single: bool
+        self,
+        flat: NDArray[Any],
+        lengths: NDArray[np.int64],
+        widths: NDArray[np.int64],
+        fill: int,
+        single: bool,
     ) -> Any:
         """One item of all documents: a matrix, a tensor, or a list of arrays."""
-        if width is None:
+        if self.pad is None and self.tensors is None:
             if single:
                 return flat
             return np.split(flat, offsets_of(lengths)[1:-1]) if lengths.size else []
-        matrix = np.full((lengths.size, width, *flat.shape[1:]), fill, flat.dtype)
-        columns = np.arange(width)
-        matrix[columns >= width - lengths[:, None] if self.left else columns < lengths[:, None]] = flat
+        matrix = np.full((lengths.size, int(widths.max(initial=0)), *flat.shape[1:]), fill, flat.dtype)
+        columns = np.arange(matrix.shape[1])
+        matrix[columns >= columns.size - lengths[:, None] if self.left else columns < lengths[:, None]] = flat
         if self.tensors is None:
+            if (widths < columns.size).any():
+                return [row[-n:] if self.left else row[:n] for row, n in zip(matrix, widths, strict=True)]
             return matrix[0] if single else matrix
         matrix = matrix.astype(np.int64, copy=False)
         return (

@@ -48,6 +48,10 @@ def encoder(plan: Any) -> One | None:
     is_whole = plan.encoder_for is not None and plan.tables.is_plain and plan.isolated is None
     if not is_whole or isinstance(alphabet.kind, Named):  # words are numbered before anything else
         return None
+    if (
+        alphabet.kind == "str" and (alphabet.symbols >> 11 == 0x1B).any()
+    ):  # two surrogates may be one character
+        return None
     forms = (
         kernels.POINTS
         if alphabet.kind == "str"

@@ -43,7 +43,6 @@ from ubpe_numba.vocabulary.unknown import UnknownChoice
 if TYPE_CHECKING:
     from ubpe_numba.vocabulary.reserved import SpecialChoice
 
-__all__ = ["DecoderStream", "EncoderStream"]
 
 _NONE = np.zeros(0, np.int32)
 _TRIES = 1 << 20  # of tokens, in a slice of a push: ~50 ms
@@ -228,6 +227,7 @@ class EncoderStream(AbstractContextManager["EncoderStream"]):
         # chunks, and the special tokens that are looked for, ascending
         self._waiting, self._words = list[Any](), list[Any]()
         self._n_waiting, self._n_done, self._before, self._n_chunks = 0, 0, -1, 0
+        self._half = ""  # a first surrogate at the end of a chunk
         # text that is cut is held as `str` or `bytes`, like this; None for alphabet ids
         self._empty: Any = None if encode is None else "" if plan.model.alphabet.kind == "str" else b""
         reserved = plan.model.segmenter.special
@@ -274,10 +274,13 @@ class EncoderStream(AbstractContextManager["EncoderStream"]):
         """
         if self.rest is not None:
             raise ValueError("chunk: the stream is finished; make a new one")
+        half = ""
+        if isinstance(chunk, str) and "\ud800" <= (chunk := self._half + chunk)[-1:] < "\udc00":
+            chunk, half = chunk[:-1], chunk[-1]  # the next one may begin with the rest of the pair
         text = self._read(chunk, f"chunks: chunk {self._n_chunks}")
         if self._n_waiting + len(text) < self._wanted:
             self._waiting.append(copy.copy(text))  # the caller may use the memory again
-            self._n_waiting += len(text)
+            self._n_waiting, self._half = self._n_waiting + len(text), half
             self._n_chunks += 1
             return _NONE
         rest, before, wanted = self._joined(text), self._before, self._frame or 0
@@ -310,17 +313,13 @@ class EncoderStream(AbstractContextManager["EncoderStream"]):
             # so that symbols that are encoded again add up to a constant factor
             wanted = 2 * (rest.size - done)
         # at the end: after an error the text is as it was before
-        self._waiting, self._n_waiting, self._before, self._wanted = (
-            [rest[done:]],
-            len(rest) - done,
-            before,
-            wanted,
-        )
+        self._waiting, self._n_waiting, self._half = [rest[done:]], len(rest) - done, half
+        self._before, self._wanted = before, wanted
         self._n_done += done
         self._n_chunks += 1
         return found
 
-    def _read(self, chunk: Any, name: str) -> Any:
+    def _read(self, chunk: Any, name: str = "chunk") -> Any:
         """A chunk as it is stored: text for a pattern as `str` or `bytes`, else alphabet ids, int32[n]."""
         alphabet = self._model.alphabet
         given = read_document(chunk, self._model.segmenter.encoding, alphabet.names is not None, name)
@@ -410,7 +409,7 @@ class EncoderStream(AbstractContextManager["EncoderStream"]):
         >>> stream.push("low lo").tolist(), tok.decode(stream.pending)  # a prompt that ends within a word
         ([257], ' lo')
         """
-        return self._ids(self._joined())
+        return self._ids(self._joined(*map(self._read, filter(None, [self._half]))))
 
     def copy(self) -> Self:
         """Fork the stream: the copy continues separately from here, and shares all unchanging parts.

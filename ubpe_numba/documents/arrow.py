@@ -31,9 +31,6 @@ from ubpe_numba.errors import listed, quoted
 from ubpe_numba.runtime.arrays import check_offsets, describe, offsets_of, places_of, plain, signed
 from ubpe_numba.runtime.lazy import require
 
-__all__ = ["Column", "checked", "export_lists", "numbered_rows", "read_arrow", "read_arrow_document"]
-__all__ += ["read_arrow_words", "renumbered", "wrong_table"]
-
 Kind = Literal["int", "utf8", "bytes"] | Named  # the last of words
 
 _INTEGERS = {"c": "i1", "C": "u1", "s": "i2", "S": "u2", "i": "i4", "I": "u4", "l": "i8", "L": "u8"}

@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 from ubpe_numba.documents.arrow import Column, Kind, checked, read_arrow_document, wrong_table
 from ubpe_numba.runtime.arrays import check_offsets, describe, has_arrow, offsets_of, plain
 
-__all__ = ["READERS"]
-
 _AWKWARD_TEXTS: dict[str | None, Kind] = {"string": "utf8", "bytestring": "bytes"}
 
 

@@ -30,8 +30,6 @@ from ubpe_numba.runtime.arrays import (
 )
 from ubpe_numba.runtime.lazy import require, view
 
-__all__ = ["Ragged"]
-
 _WAY = (
     "a Ragged is no array of NumPy, whatever its lengths: work on ids.values, where Ragged(new_values, ids.offsets) keeps the "
     "documents, on list(ids), an array each, on ids.to_padded(), a matrix, or on counts, by ubpe_numba.sklearn.BagOfTokens in a "

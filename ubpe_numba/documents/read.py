@@ -4,8 +4,8 @@ All other modules get arrays only in this form: C-contiguous, aligned, of native
 bits or int64. Values of this form are not copied, and may change while they are read: `Alphabet.to_ids` and
 `Decoder.ids` copy the values that they check. Offsets are always the library's own.
 
-Where text is to be UTF-8, lone surrogates become three bytes each, as by Python's "surrogatepass", so that
-different texts have different bytes.
+Two surrogates in a `str` that make a pair, as JSON writes a character above U+FFFF, are that character. Where
+text is to be UTF-8, lone ones become three bytes each, as by Python's "surrogatepass".
 """
 
 from __future__ import annotations
@@ -21,7 +21,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ubpe_numba.documents.flat import MISSING, ROUND, Documents, GrowingArray, flatten_ints, several
+from ubpe_numba.documents.flat import (
+    MISSING,
+    ROUND,
+    Documents as Documents,  # as all import it
+    GrowingArray,
+    flatten_ints,
+    several,
+)
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.runtime.arrays import (
     check_offsets,
@@ -33,18 +40,6 @@ from ubpe_numba.runtime.arrays import (
     signed,
     writable,
 )
-
-__all__ = [
-    "Corpus",
-    "Documents",
-    "as_corpus",
-    "as_document",
-    "as_documents",
-    "as_utf8",
-    "code_points",
-    "read_document",
-]
-__all__ += ["read_documents", "text_of", "utf8_document", "utf8_documents"]
 
 MOST = 2**62  # symbols in all, weights counted: far enough below 2**63 that sums do not overflow
 _INT32 = np.dtype(np.int32)
@@ -101,7 +96,7 @@ def as_document(doc: Any, *, name: str = "doc") -> Documents:
     if type(doc) is np.ndarray and doc.dtype == _INT32 and doc.ndim == 1 and doc.flags.carray:
         values: NDArray[Any] = doc  # the case of `encode` called in a loop: needs no further check
     elif isinstance(doc, str):
-        values, kind = code_points(doc), "str"
+        values, kind = code_points(with_pairs(doc)), "str"
     elif isinstance(doc, (bytes, bytearray)) or _is_bytes_view(doc):
         buffer = doc if not isinstance(doc, memoryview) or doc.c_contiguous else doc.tobytes()
         values, kind = np.frombuffer(buffer, np.uint8), "bytes"
@@ -256,7 +251,7 @@ def _are_plain(docs: Any, flat: bool) -> bool:
 def utf8_document(doc: Any, name: str = "doc") -> Documents:
     """Read one document, a `str` as UTF-8; arguments and errors as for `as_document`."""
     if isinstance(doc, str):
-        data = np.frombuffer(doc.encode("utf-8", "surrogatepass"), np.uint8)
+        data = np.frombuffer(utf8_of(doc), np.uint8)
         return Documents(data, np.array([0, data.size]), "bytes")
     return as_document(doc, name=name)
 
@@ -287,6 +282,27 @@ def as_utf8(given: Documents, name: str = "docs") -> Documents:
     sizes = 1 + (points >= 0x80).astype(np.int64) + (points >= 0x800) + (points >= 0x10000)
     data = np.frombuffer(text_of(points).encode("utf-8", "surrogatepass"), np.uint8)
     return Documents(data, offsets_of(sizes)[offsets - offsets[0]], "bytes")
+
+
+def utf8_of(text: str) -> bytes:
+    """UTF-8 of a text, of lone surrogates three bytes each."""
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        return with_pairs(text).encode("utf-8", "surrogatepass")
+
+
+def with_pairs(text: str) -> str:
+    r"""The text with each pair of surrogates as the character that it is.
+
+    >>> with_pairs("\ud83d\udc4d \ud83d") == "\U0001f44d \ud83d"
+    True
+    """
+    return (
+        text
+        if text.isascii()
+        else text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
+    )
 
 
 def code_points(text: str) -> NDArray[np.uint32]:
@@ -439,7 +455,7 @@ def _from_items(items: Sequence[Any], name: str, number: int = 0, utf8: bool = F
         if set(map(type, items)) == {str} and all(map(str.isascii, items)):
             lengths = np.fromiter(map(len, items), np.int64, len(items))
             return Documents(np.frombuffer("".join(items).encode(), np.uint8), offsets_of(lengths), "bytes")
-        items = [doc.encode("utf-8", "surrogatepass") if isinstance(doc, str) else doc for doc in items]
+        items = [utf8_of(doc) if isinstance(doc, str) else doc for doc in items]
     types = set(map(type, items))
     ways = {cls: _kind_of(cls) for cls in types}
     if memoryview in types or "object" in ways.values():
@@ -471,6 +487,7 @@ def _from_items(items: Sequence[Any], name: str, number: int = 0, utf8: bool = F
     if len(items) == 1:
         return as_document(items[0], name=f"{name}: document {number}")  # without a copy
     if kind == "str":
+        items = [*map(with_pairs, items)]
         values: NDArray[Any] = code_points("".join(items))
     elif kind == "bytes":
         values = np.frombuffer(b"".join(items), np.uint8)

@@ -27,8 +27,6 @@ from ubpe_numba.errors import ModelFormatError, NotFittedError, quoted
 from ubpe_numba.runtime.arrays import describe, positive, told
 from ubpe_numba.runtime.schema import check_fields
 
-__all__ = ["Scale"]
-
 MOST = 2**31 - 1  # symbols: they are int32
 MOST_MU = 2**16  # borders are held
 _CHUNK = 1 << 18  # samples at a time: temporary arrays stay in the cache of the CPU

@@ -36,6 +36,7 @@ from ubpe_numba.formats.pair_table import Table, symbol_index
 from ubpe_numba.formats.wordpiece import Words
 from ubpe_numba.runtime.arrays import describe
 from ubpe_numba.runtime.files import BYTE_ORDER_MARK, is_object, naming, open_regular
+from ubpe_numba.runtime.messages import warn
 from ubpe_numba.text.patterns import VERSION_OF_OTHERS
 from ubpe_numba.text.pretokenizer import Pretokenizer
 from ubpe_numba.vocabulary.alphabet import Alphabet
@@ -328,7 +329,7 @@ def of_unigram(text: Any, config: Any = None, document: Any = None) -> Model:
         raise ModelFormatError(str(error)) from error
 
 
-def ranks(source: Source, pretokenizer: Any = AUTO, special_tokens: dict[str, int] | None = None) -> Found:
+def ranks(source: Source, pretokenizer: Any = AUTO, special_tokens: Any = None) -> Found:
     """A `.tiktoken` file, or an object of tiktoken."""
     is_auto = isinstance(pretokenizer, str) and pretokenizer == AUTO
     if hasattr(source.given, "_mergeable_ranks"):
@@ -342,10 +343,14 @@ def ranks(source: Source, pretokenizer: Any = AUTO, special_tokens: dict[str, in
                 f"pretokenizer: {source.path} has ranks only: give the pattern by which its text is cut, such as 'cl100k' or "
                 "'o200k', or None; and special_tokens, if the model has any"
             )
-        pretokenizer, special_tokens = (
-            published[0],
-            published[1] if special_tokens is None else special_tokens,
-        )
+        pretokenizer, models = published
+        if special_tokens is None and len(models) > 1:
+            warn(f"special_tokens: {source.path} serves {listed(models)}, and {quoted(models[0])} is taken")
+        special_tokens = models[0] if special_tokens is None else special_tokens
+        if special_tokens in models:
+            special_tokens = tiktoken.published_special(special_tokens)
+    if isinstance(special_tokens, str):
+        raise ValueError(f"special_tokens: expected words with ids, got {quoted(special_tokens)}")
     return Found(of_ranks(source.data, pretokenizer, special_tokens or {}))
 
 

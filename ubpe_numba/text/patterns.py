@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["COVERING", "FOR_TIKTOKEN", "NAMED", "VERSION_OF_OTHERS", "name_of", "published_steps"]
-
 #: The named patterns, written so that `regex`, tiktoken and the engine of Hugging Face understand them alike.
 #: `gpt2`, `cl100k` and `o200k` split as the encodings of tiktoken 0.14 do, `llama3`, `qwen2`, `qwen35`,
 #: `tekken`, `deepseek` (V3) and `starcoder` as the files of these models; `digits` keeps a number whole,

@@ -27,8 +27,6 @@ from ubpe_numba.text.dialect import portable
 from ubpe_numba.text.metaspace import MarkCuts
 from ubpe_numba.text.patterns import NAMED, name_of
 
-__all__ = ["Pretokenizer", "PythonPattern", "check_size", "compiled", "positions", "size_of"]
-
 # of processor time; the second is a thousand times what patterns in use take
 _SECONDS, _PER_CHARACTER = 10.0, 1e-4
 _SHORT = 500  # characters, on which n**3 ways are tried in a second

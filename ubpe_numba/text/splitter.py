@@ -41,8 +41,6 @@ from ubpe_numba.text.steps import (
 )
 from ubpe_numba.text.unicode_data import UNICODE_VERSION
 
-__all__ = ["Splitter", "split_text"]
-
 #: One part of the work: the pieces of a piece, given its text, its origins and whether it begins a document.
 Stage = Callable[[str, "list[int] | None", bool], Iterable[Piece]]
 

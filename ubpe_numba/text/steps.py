@@ -28,8 +28,6 @@ from ubpe_numba.runtime.lazy import require
 from ubpe_numba.runtime.schema import pickled
 from ubpe_numba.text.pretokenizer import check_size, positions
 
-__all__ = ["NORMALIZERS", "PRE_TOKENIZERS", "Engine", "Piece", "Steps", "decoder_of", "package_of"]
-
 #: A piece of text, and the index that each of its characters comes from; None where that is not needed.
 Piece = tuple[str, "list[int] | None"]
 

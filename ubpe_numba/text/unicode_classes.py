@@ -23,8 +23,6 @@ import numpy as np
 from ubpe_numba.text.kernels.utf8 import CJK, LETTER, LOWER, SIGN, UPPER
 from ubpe_numba.text.unicode_data import OLDER, RUNS, UNICODE_VERSION
 
-__all__ = ["VERSIONS", "class_table", "flags_of_code_points"]
-
 #: The versions of Unicode whose classes are known, the newest first.
 VERSIONS = (UNICODE_VERSION, *OLDER)
 

@@ -32,8 +32,6 @@ from ubpe_numba.vocabulary.rules import FitRules
 from ubpe_numba.vocabulary.segmenter import PLAIN, Segmenter
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
-__all__ = ["Tokenizer"]
-
 #: The documents of a fit that are neither changed nor numbered by a given alphabet.
 _read_plain = functools.partial(read_documents, encoding=None, words=None)
 UNCHANGED = "unchanged"  # no new pre-tokenizer: keep the present
@@ -67,7 +65,7 @@ class Tokenizer(Decoding, Saving):
         r"""Make a tokenizer of text, to be fitted, over the 256 bytes of UTF-8 as in language models: no symbol is unknown.
 
         `fit` and `encode` take `str` and `bytes`, `decode` gives `str`, or with `as_bytes` the bytes.
-        Isolated surrogates in a `str` become three bytes each (``"surrogatepass"``).
+        Isolated surrogates in a `str` become three bytes each (``"surrogatepass"``), a pair is its character.
 
         Parameters
         ----------

@@ -16,8 +16,6 @@ from ubpe_numba.vocabulary.preprocessing import Preprocessing
 from ubpe_numba.vocabulary.rules import FitRules
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
-__all__ = ["BPE", "UBPEClassic"]
-
 
 class _PairTokenizer(Tokenizer):
     """Base of `BPE` and `UBPEClassic`: encoding by rank or by the batch rule, and files of pairs."""

@@ -85,7 +85,7 @@ class Decoding(Encoding):
             int32, or other integers. UnknownTokenError, with the position, for an id outside the vocabulary.
         errors
             The treatment of invalid UTF-8, if text is encoded so, as for `bytes.decode`. ``"surrogatepass"``
-            restores every `str`, ``"surrogateescape"`` keeps all bytes.
+            restores every `str` without pairs of surrogates, ``"surrogateescape"`` keeps all bytes.
         skip_special_tokens, skip
             Leave special tokens out; known words stay. Leave out certain ids, such as that of padding; they
             may be unknown.

@@ -13,8 +13,6 @@ from ubpe_numba.tokenizers.base import Tokenizer
 from ubpe_numba.tokenizers.wordpiece import WordPiece
 from ubpe_numba.vocabulary.unknown import hides_symbols
 
-__all__ = ["export"]
-
 
 def export(
     tok: Tokenizer | WordPiece, format: str, path: str | os.PathLike[str] | None = None, **options: Any

@@ -261,7 +261,8 @@ def load(source: Any, *, tokenizer: str | None = None, n_threads: int | None = N
         `pretokenizer` and `special_tokens`, as for `Preprocessing`: for ranks, and for `vocab.json` with
         `merges.txt`, which do not hold them. The default for the latter is GPT-2's pattern; the published
         ranks r50k, p50k, cl100k, o200k, of Llama 3 and 4, Qwen and Whisper have their own pattern and special
-        tokens. `max_symbols`, for our own files: limit of the symbols of the alphabet, and of all tokens
+        tokens; those of Whisper two sets, ``special_tokens="whisper"`` and, from large-v3 on,
+        ``"whisper_v3"``. `max_symbols`, for our own files: limit of the symbols of the alphabet, and of all tokens
         together. A few hundred bytes can claim gigabytes, so it is 2**22 and 64 more per byte of the file;
         `save` warns if a model needs more.
 
@@ -286,9 +287,9 @@ def load(source: Any, *, tokenizer: str | None = None, n_threads: int | None = N
     Warns
     -----
     UserWarning
-        If an added token of a `tokenizer.json` has a different id, here and in the package tokenizers, than
-        in the file. If a model of this library splits text by a different version of Unicode than the
-        installed one.
+        If ranks of Whisper are read without `special_tokens`. If an added token of a `tokenizer.json` has a
+        different id, here and in the package tokenizers, than in the file. If a model of this library splits
+        text by a different version of Unicode than the installed one.
 
     Examples
     --------

@@ -11,8 +11,6 @@ from ubpe_numba.coding.kernels.skyline import BLOCK, unmerge
 from ubpe_numba.runtime.arrays import describe, writable
 from ubpe_numba.tokenizers.base import Tokenizer
 
-__all__ = ["skyline"]
-
 
 def skyline(tok: Tokenizer, ids: Any) -> NDArray[np.void]:
     """Undo the merges of an encoded document: its encodings by all sizes of the vocabulary, as rectangles.

@@ -16,8 +16,6 @@ from ubpe_numba.runtime.lazy import view
 from ubpe_numba.vocabulary.mirror import tokens_of
 from ubpe_numba.vocabulary.model import Model
 
-__all__ = ["MergeTree", "TokenTable"]
-
 
 class MergeTree(NamedTuple):
     """The k nodes of the merges of a token, each before its parts, the left part with all that is below it before the right.

@@ -31,7 +31,6 @@ from ubpe_numba.vocabulary.weights import log_probabilities, token_counts, token
 if TYPE_CHECKING:
     from ubpe_numba.coding.lattice import Lattice
 
-__all__ = ["UBPE"]
 
 _MOST_ALPHA = 10_000  # beyond it almost no weight is in range
 # of EM in a fit: the bits per symbol of documents not seen fall by less than 0.001 in the next four

@@ -15,7 +15,7 @@ from ubpe_numba.coding.plan import Plan, Tables
 from ubpe_numba.coding.wordpiece import PieceEncoder
 from ubpe_numba.documents.flat import place_in, place_of
 from ubpe_numba.documents.ragged import Ragged, trusted
-from ubpe_numba.documents.read import Documents, code_points, kept
+from ubpe_numba.documents.read import Documents, code_points, kept, with_pairs
 from ubpe_numba.errors import SpecialTokenError, UnknownTokenError, quoted
 from ubpe_numba.runtime.arrays import describe, distinct, offsets_of, positive
 from ubpe_numba.text.splitter import Splitter
@@ -72,6 +72,7 @@ class WordPlan(Plan):
         texts, lists = [""] * (len(rows) * are_lists), rows if are_lists else []
         for d, doc in enumerate(() if are_lists else rows):
             words: list[str] | None = None
+            doc = with_pairs(doc) if isinstance(doc, str) else doc
             if isinstance(doc, str) and self.model.segmenter.pretokenizer is not None:
                 words = None if trace else self._words_of(doc)
             elif isinstance(doc, (str, bytes)) or not isinstance(doc, Iterable):
@@ -224,7 +225,7 @@ class WordByWord(NamedTuple):
 
 def model_of(pieces: dict[str, int], prefix: str, unknown: int, cutter: Segmenter) -> Model:
     """The model: characters, of which those that are pieces have ids, and pieces of several characters."""
-    alphabet = Alphabet.from_user("".join(sorted(set("".join(pieces)))) or "\0")
+    alphabet = Alphabet.from_symbols(sorted(set(map(ord, "".join(pieces)))) or [0], "str")
     longer = {piece: i for piece, i in pieces.items() if len(piece) > 1}
     text = alphabet.lookup(code_points("".join(longer)))
     lengths = np.fromiter(map(len, longer), np.int64, len(longer))

@@ -15,7 +15,7 @@ from ubpe_numba.coding.occurrences import Spans
 from ubpe_numba.coding.plan import Plan, Tables
 from ubpe_numba.coding.streams import DecoderStream
 from ubpe_numba.coding.wordpiece import PieceEncoder
-from ubpe_numba.documents.read import Documents, as_document, as_documents
+from ubpe_numba.documents.read import Documents, as_document, as_documents, with_pairs
 from ubpe_numba.errors import ModelFormatError, quoted
 from ubpe_numba.fitting.learn_pieces import CRITERIA, learn_pieces
 from ubpe_numba.formats import model_file, wordpiece
@@ -41,8 +41,6 @@ from ubpe_numba.tokenizers.word_model import (
 from ubpe_numba.vocabulary.model import Model
 from ubpe_numba.vocabulary.preprocessing import Preprocessing
 from ubpe_numba.vocabulary.segmenter import Segmenter
-
-__all__ = ["WordPiece"]
 
 _PARAMS = ("unknown", "prefix", "longest")
 #: Replacements of a decoder that cleans up, in turn.
@@ -379,9 +377,7 @@ class WordPiece(Decoding, Saving):
 
     def _save(self, path: str | os.PathLike[str], **parts: dict[str, Any]) -> None:
         for piece in self.pieces:
-            if not piece.isascii() and piece != piece.encode("utf-16-le", "surrogatepass").decode(
-                "utf-16-le", "surrogatepass"
-            ):
+            if piece != with_pairs(piece):
                 raise ValueError(
                     f"pieces: {quoted(piece)}: surrogates in pairs would be read as one character"
                 )
