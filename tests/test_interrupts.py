@@ -25,7 +25,17 @@ from unittest.mock import MagicMock
 import numpy as np
 
 import ubpe_numba
-from ubpe_numba import BPE, UBPE, Preprocessing, Ragged, Scale, UBPEClassic, WordPiece, count_documents
+from ubpe_numba import (
+    BPE,
+    UBPE,
+    Preprocessing,
+    Ragged,
+    Scale,
+    UBPEClassic,
+    WordPiece,
+    compare,
+    count_documents,
+)
 from ubpe_numba.bounds import boundary_probabilities, encode_nbest, lower_bound
 
 AFTER = 0.15  # seconds from the beginning of a call to the Ctrl-C
@@ -162,7 +172,8 @@ def calls(s: Subjects) -> dict[str, Callable[[int], Callable[[], object]]]:
         "decode": of_ids(lambda ids: s.bpe.decode(ids.values)),
         "decode text": of_words(lambda words: s.text.decode(s.text.encode(" ".join(words)))),
         "decode_batch": of_ids(s.bpe.decode_batch), "decode_iter": of_ids(lambda ids: list(s.bpe.decode_iter(ids))),
-        "usage": of_docs(s.bpe.usage), "index": of_ids(s.bpe.index),
+        "usage": of_docs(s.bpe.usage),
+        "compare": of_docs(lambda docs: compare(docs, {"bpe": s.bpe}, held_out=docs[:9])), "index": of_ids(s.bpe.index),
         "train": of_words(lambda words: WordPiece.train(words, 5000)), "count_documents": of_docs(count_documents),
         "Scale": lambda n: functools.partial(Scale().fit_transform, np.random.default_rng(0).normal(size=n)),
         "Ragged.from_lists": of_docs(lambda docs: Ragged.from_lists([d.tolist() for d in docs])),

@@ -30,6 +30,7 @@ if TYPE_CHECKING:  # for type checkers; `X as X` says that the name is public
     from ubpe_numba.tokenizers.warmup import warmup as warmup
     from ubpe_numba.tokenizers.wordpiece import WordPiece as WordPiece
     from ubpe_numba.verification.verify import verify as verify
+    from ubpe_numba.views.comparison import compare as compare
     from ubpe_numba.vocabulary.preprocessing import Preprocessing as Preprocessing
     from ubpe_numba.vocabulary.rules import FitRules as FitRules
 
@@ -47,6 +48,7 @@ _NAMES = {
     "tokenizers.warmup": "warmup",
     "tokenizers.wordpiece": "WordPiece",
     "verification.verify": "verify",
+    "views.comparison": "compare",
     "vocabulary.preprocessing": "Preprocessing",
     "vocabulary.rules": "FitRules",
 }

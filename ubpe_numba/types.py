@@ -7,8 +7,9 @@ from ubpe_numba.coding.streams import DecoderStream, EncoderStream
 from ubpe_numba.fitting.history import History
 from ubpe_numba.tokenizers.token_table import MergeTree, TokenTable
 from ubpe_numba.verification.verify import Verification
+from ubpe_numba.views.comparison import Comparison
 
 __all__ = [
-    "DecoderStream", "EncoderStream", "History", "MergeTree", "ModelInputs", "NBest", "Occurrences", "Spans", "TokenIndex",
-    "TokenTable", "Usage", "Verification",
+    "Comparison", "DecoderStream", "EncoderStream", "History", "MergeTree", "ModelInputs", "NBest", "Occurrences", "Spans",
+    "TokenIndex", "TokenTable", "Usage", "Verification",
 ]  # fmt: skip

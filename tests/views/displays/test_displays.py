@@ -16,6 +16,7 @@ from tables import each, refuses
 from ubpe_numba import BPE, Preprocessing, export, plot
 from ubpe_numba.errors import NotFittedError
 from ubpe_numba.plot import CompressionDisplay, MotifsDisplay, SkylineDisplay, TokensDisplay
+from ubpe_numba.types import Comparison
 from ubpe_numba.views.colours import DARK, LIGHT, hue_of, hues_of
 
 TOK = BPE.from_merges([[0, 1], [3, 2], [4, 1], [0, 0], [1, 0]], alphabet=[0, 2, 8])
@@ -43,6 +44,7 @@ DISPLAYS: dict[str, tuple[Callable[..., Any], set[int]]] = {
         {hue_of(part, 3) for part in (5, 4, 3, 0)},
     ),
     "curves": (lambda **how: CompressionDisplay(CURVES).plot(**how), {0, 1}),
+    "comparison": (lambda **how: Comparison(["a", "b"], np.eye(2, 6)).plot(**how), {0, 1}),
 }
 
 
@@ -67,7 +69,7 @@ def test_it_is_seen_and_drawn_on_given_axes(
 
 PICTURES = {  # hashes; where another look is meant, those that the failure shows
     "tokens": "49506609dfb6", "skyline": "3979cc7eba56", "motifs": "d68b5fbc1139",
-    "tree": "026bb1df7285", "curves": "4c934c6a030f",
+    "tree": "026bb1df7285", "curves": "4c934c6a030f", "comparison": "da971394af93",
     "skyline of text": "8e8697c90564", "motifs of text": "18f329944abb", "motifs in seconds": "a7a46125b9de",
     "tree of text": "b270ee352882", "one token": "3b3477fc80ac",
     "two tokens": "c291c0f29909", "long signal": "5a3ab9048c99", "part": "c21ea2d4593c", "bars": "dce146bb04c4",
