@@ -22,6 +22,16 @@ def encode_rank(doc: list[int], merges: Ranked) -> list[int]:
         doc = replace(doc, {best: merges[best][1]})
 
 
+def fit_together(tokens: Sequence[Sequence[int]], merges: Ranked) -> list[list[bool]]:
+    """Of every two tokens, given by their symbols, whether they are encoded to themselves when they are neighbors.
+
+    >>> fit_together([[0], [1], [0, 1]], {(0, 1): (0, 2)})
+    [[True, False, True], [True, True, True], [True, True, True]]
+    """
+    n = range(len(tokens))
+    return [[encode_rank([*tokens[s], *tokens[t]], merges) == [s, t] for t in n] for s in n]
+
+
 def one_by_one(symbols: Sequence[int], merges: Sequence[Pair], n_symbols: int) -> list[int]:
     """Merge the pair of the lowest rank, the leftmost of several, until there is none.
 

@@ -160,7 +160,7 @@ DOCS = [[0, 1, 0, 1, 2], [0, 1, 0, 1]]
     (lambda t: t.stream(unknown="skip"), "others are no longer in their frames"),
     (lambda t: t.count([[0, 1, 9]], unknown="skip"), "others are no longer in their frames"),
     (lambda t: t.stream(frame=3), "frame: expected a multiple of 2, the frame of the tokenizer, got 3"),
-    (lambda t: t.truncate(4, by="idf"), "tokens that keep to frames have to stay in order of creation"),
+    (lambda t: t.truncate(4, by="idf"), "tokens of frames, or with mirrors, leave as they came"),
     (lambda t: t.kernels, "special or break tokens, frames"),
     (lambda t: t.explore(DOCS), "the report knows no tokens that keep to frames"),
     (lambda t: export(t, "ubpe"), "'ubpe' has no frames, and would encode to other ids; save"),

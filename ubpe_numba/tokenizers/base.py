@@ -114,28 +114,24 @@ class Tokenizer(Decoding, Saving):
             or other hashable objects, in lists; `decode` returns lists of them. UnknownSymbolError for a
             symbol outside a fixed alphabet.
         y
-            Labels of documents, ignored; scikit-learn passes them. TypeError for other arguments, such as
-            offsets.
+            Labels of documents, ignored; scikit-learn passes them. TypeError for anything else.
         offsets
             int64[d + 1], for a flat array: document i is ``docs[offsets[i]:offsets[i + 1]]``.
         sample_weight
             Integers of at least 0, one per document. A document of weight w counts as w documents, in counts
-            of pairs and in document frequencies. With weight 0 only its symbols count, if the alphabet is
-            learned.
+            of pairs and in document frequencies. With weight 0 it only adds symbols to a learned alphabet.
         boundaries
             Positions that no token may cross, such as bars in music: a 1-D sequence for a single document,
-            otherwise a sequence per document. Position p is between the symbols p - 1 and p. They are not
-            stored; pass them to `encode` as well.
+            otherwise a sequence per document. Position p is before the symbol p. `encode` needs them as well.
         frame
             Symbols per frame, such as the channels of an instant or the codebooks of a codec. A token is
             either part of a frame or spans complete frames. Frames start at the start of the document, and
             are stored in the model. ValueError if preprocessing splits documents.
         memory_limit
             Bytes that the fit may use in addition to the documents; MemoryError, with an estimate, if it
-            needs more. 44 MB + 200 bytes per token + 27 per symbol + 31 per document always suffice. With
-            less the fit is slower, on one thread (logger ``ubpe_numba``, INFO): without weights 10 MB, 200, 6
-            to 8 and 11 suffice, and a `BPE` of 4 million symbols or more needs 2 to 4 bytes per symbol and 28
-            per document.
+            needs more. 44 MB + 200 bytes per token + 27 per symbol + 31 per document suffice. With less the
+            fit is slower, on one thread (logger ``ubpe_numba``, INFO): without weights 10 MB, 200, 6 to 8 and
+            11 suffice, and a `BPE` of 4 million symbols or more needs 2 to 4 per symbol, 28 per document.
         progress
             ``"auto"`` shows progress on a terminal (with tqdm where installed), True always, False never.
 
@@ -368,15 +364,13 @@ class Tokenizer(Decoding, Saving):
             raise ValueError(f"by: expected 'creation' or 'idf', got {quoted(by)}")
         if positive(n_tokens, "n_tokens") < n:
             raise ValueError(f"n_tokens: expected at least the alphabet's {n} symbols, got {n_tokens}")
-        if by == "idf" and segmenter.frame:
-            raise ValueError(
-                "by: tokens that keep to frames have to stay in order of creation; use by='creation'"
-            )
         if by == "idf":
             from ubpe_numba.vocabulary.weights import rearranged  # here only: fits need not wait for it
 
-            if self._tables.mirror is not None:
-                raise ValueError("by: a token and its mirror leave together, which by='creation' does")
+            if segmenter.frame or self._tables.mirror is not None:
+                raise ValueError(
+                    "by: tokens of frames, or with mirrors, leave as they came; use by='creation'"
+                )
             shorter = rearranged(vocabulary, n_tokens, "closed", self._needs_pairs)
         else:
             stay = np.arange(min(n_tokens - n, vocabulary.n_learned))
@@ -437,6 +431,24 @@ class Tokenizer(Decoding, Saving):
         other: Tokenizer = cls(**params)
         other._adopt(model, getattr(self, "history_", None), metadata_=self.metadata_)
         return other
+
+    def followers(self, ids: Any = None) -> NDArray[np.bool_]:
+        """Mark which ids may follow each of `ids`, int[...], in an encoding by rank: bool[..., vocab_size], a mask of logits.
+
+        `ids` are checked as for `decode`; None: which may come first, bool[vocab_size]. A sequence is what
+        `encode` gives for the document that it decodes to if all its neighbors fit, and only then. Special
+        tokens may stand anywhere; without them a row may be all False, where a document has to end.
+        ValueError for best paths, which pairs do not decide, and if documents are cut, changed or mirrored.
+
+        Examples
+        --------
+        >>> tok = BPE.from_merges([[0, 1]], alphabet="ab")
+        >>> tok.followers(0).tolist(), tok.followers([1, 2]).all()  # ab is one token
+        ([True, False, True], np.True_)
+        """
+        from ubpe_numba.coding.followers import followers  # here only: fits need not wait for it
+
+        return followers(self._tables, self._encodes_by, ids)
 
     def _corpus(
         self, docs: Any, offsets: Any, sample_weight: Any, boundaries: Any, new: Preprocessing | None = None

@@ -94,8 +94,7 @@ class BPE(_PairTokenizer):
         A `FitRules`; None for the defaults.
     preprocessing
         How documents are changed and split, and which sequences are reserved, such as special tokens: a
-        `Preprocessing`. None leaves documents as they are. `for_text` makes a `Preprocessing` from its
-        arguments.
+        `Preprocessing`, which `for_text` makes from its arguments. None leaves documents as they are.
     unknown
         The treatment of unknown symbols in `encode`, unless a call overrides it. ``"raise"``, ``"skip"``, or
         for integers ``"nearest"``. A symbol of the alphabet (``0``, ``"N"``), or the name of a special token

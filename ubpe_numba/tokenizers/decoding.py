@@ -87,8 +87,7 @@ class Decoding(Encoding):
             The treatment of invalid UTF-8, if text is encoded so, as for `bytes.decode`. ``"surrogatepass"``
             restores every `str` without pairs of surrogates, ``"surrogateescape"`` keeps all bytes.
         skip_special_tokens, skip
-            Leave special tokens out; known words stay. Leave out certain ids, such as that of padding; they
-            may be unknown.
+            Leave out special tokens, not known words. Leave out certain ids, known or not, as of padding.
         as_bytes
             Return the bytes of the tokens, valid UTF-8 or not, also bytes that `decode` leaves out at the
             beginning of a text. For characters their UTF-8. TypeError for integers.
@@ -100,8 +99,7 @@ class Decoding(Encoding):
         Returns
         -------
         doc
-            An integer array, `str`, `bytes`, or a list of words; with `out` a part of it, of words their
-            numbers.
+            An integer array, `str`, `bytes`, or a list of words; with `out` a part of it (numbers of words).
 
         Examples
         --------

@@ -89,8 +89,7 @@ class Encoding(Fitted):
             For text, the unit of positions: ``"characters"`` or ``"bytes"`` of UTF-8, instead of symbols. In
             characters, a token with a part of a character covers the whole character.
         boundaries
-            Positions that no token crosses, as for `fit`, in symbols. The parts between them are encoded like
-            documents.
+            Positions that no token crosses, as for `fit`. The parts between them are encoded like documents.
         allowed_special, disallowed_special
             As in tiktoken: special tokens in `allowed_special` (``"none"``, ``"all"`` or a set) are
             recognized; of the others, those in `disallowed_special` raise a SpecialTokenError with the

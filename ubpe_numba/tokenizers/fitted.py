@@ -60,6 +60,7 @@ log = logging.getLogger("ubpe_numba")
 _READING = frozenset((
     "truncate", "refine", "reweight", "with_objective", "usage", "index", "spans", "explore", "encode_nbest", "stream",
     "save", "decode_batch", "encode_iter", "decode_iter", "decode_stream", "token_to_id", "__call__",
+    "followers",
 ))  # fmt: skip
 if TYPE_CHECKING:
     of_class = classmethod
@@ -195,9 +196,8 @@ class Fitted(metaclass=_Class):
         Parameters
         ----------
         **params
-            The new values. `n_threads`, `unknown`, `objective` and the rule of encoding act at once, the
-            others at the next `fit`. ValueError for an unknown name, and for `alphabet` and `preprocessing`
-            after a fit.
+            `n_threads`, `unknown`, `objective` and the rule of encoding act at once, others at the next
+            `fit`. ValueError for an unknown name, and for `alphabet` and `preprocessing` after a fit.
 
         Examples
         --------
@@ -442,8 +442,7 @@ class Fitted(metaclass=_Class):
     def fingerprint(self) -> str:
         """A hash of everything that decides encoding and decoding, and of the weights; equal for equal models on any machine.
 
-        A model that was converted from a format without weights may encode the same and have another
-        fingerprint.
+        A model of a format without weights may encode the same and have another fingerprint.
 
         Examples
         --------
@@ -499,8 +498,7 @@ class Fitted(metaclass=_Class):
 
         Over characters a name is the text of the token. Over bytes it has a character per byte, as in
         vocabularies of Hugging Face (``"Ġlow"`` is `` low``). Over integers it is a tuple of them. Special
-        tokens have their text. If several tokens have the same symbols, the lowest id has the name, or a
-        special token.
+        tokens have their text. A name of several tokens is that of a special token, or of the lowest id.
 
         Examples
         --------

@@ -55,6 +55,7 @@ def warmup() -> None:
         ranked = BPE(size + 20, alphabet=size).fit(docs, progress=False)
         ranked.encode(docs[0], sample=0.5)
         skyline(ranked, ranked.encode(docs[0]))
+        ranked.followers(0)
         for _ in range(FIRST):  # the last time as a short document
             ranked.decode(ranked.encode(docs[0]))
         list(ranked.stream().over([np.tile(docs[0], 5)]))

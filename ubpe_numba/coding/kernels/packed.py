@@ -94,19 +94,13 @@ def pair_buckets(n: int) -> np.ndarray:
 
 
 @helper
-def edge_home(node, byte, mask):
-    """Index where the search for an edge begins; mask: capacity - 1. O(1)."""
-    return np.int64((((np.uint64(node) * _MULTIPLIER) >> np.uint64(24)) + np.uint64(byte)) & np.uint64(mask))
-
-
-@helper
 def find_child(edges, mask, node, byte):
     """Index of the edge from a node by a byte, or of the free entry where it would go; edges: address.
 
     O(1) expected.
     """
     key = np.uint64(node << 8 | byte)
-    i = edge_home(node, byte, mask)
+    i = np.int64((((np.uint64(node) * _MULTIPLIER) >> np.uint64(24)) + np.uint64(byte)) & np.uint64(mask))
     while True:
         edge = load64(edges, 8 * i)
         if (edge >> np.uint64(32)) == key or edge == FREE:
