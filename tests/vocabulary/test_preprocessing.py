@@ -37,6 +37,7 @@ EACH: dict[str, dict[str, Any]] = {
     ({"pretokenizer": [{"type": "Nothing"}]}, ValueError, "Nothing"), ({"normalizer": "nfc"}, ValueError, "nfc"),
     ({"special_tokens": "<e>"}, TypeError, "special_tokens: expected a list of words or a mapping of words to ids, got str"),
     ({"known_words": {"a"}}, TypeError, "known_words: expected a list of words or a mapping of words to ids, got set"),
+    ({"runs": 0}, TypeError, r"runs: expected symbols in a list, got 0 \(int\); a single one is \[0\]"),
     ({"flags": ["a"]}, TypeError, "flags: expected words and names of flags, got list"),
     ({"flags": {"a": ["lstrip"]}}, ValueError, "flags: 'a' is neither a special token nor a known word"),
     ({"known_words": ["a"], "flags": {"a": "lstrip"}}, TypeError, "flags: 'a': expected names, got str"),

@@ -226,7 +226,7 @@ def test_hostile_files(text: Any, match: str, tmp_path: Any) -> None:
 
 
 @each("alphabet, value, error, match", [
-    (3, 5, TypeError, "break_tokens: expected integers, got"), (3, "a", TypeError, "break_tokens: expected integers"),
+    (3, 5, TypeError, "break_tokens: expected symbols in a list, got 5"), (3, "a", TypeError, "break_tokens: expected integers"),
     (3, [5], ValueError, "break_tokens: 5 is not in the alphabet of 3 symbols"), (3, [1.0], TypeError, "integers, got 1.0"),
     (3, [True], TypeError, "got True"), (3, [2**63], ValueError, "out of range"), (3, [[1, 2]], TypeError, "got "),
     ("abc", "d", ValueError, "break_tokens: 'd' is not in the alphabet"), ("abc", ["ab"], TypeError, "known_words keeps"),

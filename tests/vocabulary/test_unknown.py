@@ -4,8 +4,10 @@ import json
 from typing import Any
 
 import numpy as np
+import pytest
 from tables import each, refuses
 
+from ubpe_numba import BPE
 from ubpe_numba.errors import ModelFormatError
 from ubpe_numba.vocabulary.alphabet import Alphabet
 from ubpe_numba.vocabulary.reserved import Reserved
@@ -35,6 +37,12 @@ def test_what_it_may_be(unknown: Any, alphabet: Alphabet, choice: Any) -> None:
     if not isinstance(unknown, bytearray):
         again = argument_from_state(json.loads(json.dumps(argument_state(unknown))), alphabet)
         assert again == unknown and choice_of(again, alphabet, SPECIAL[alphabet.kind]) == choice
+
+
+def test_an_option_that_is_a_symbol_too_is_named() -> None:
+    words = BPE(4).fit([["skip", "a", "skip", "a"]], progress=False)
+    with pytest.warns(UserWarning, match="unknown: 'skip' leaves .* out; the alphabet has a symbol 'skip'"):
+        assert words.encode(["b"], unknown="skip").size == 0
 
 
 @each("unknown, alphabet, error, message", [

@@ -53,6 +53,7 @@ ARRAYS, RECORDS = ("npy", "npz", "raw", "wav"), ("npy", "raw")
 #: What a file that is read as text begins with if it is of another format.
 _LOOKS = {
     "ints": rb"[-\s]*\d[-\d\s,]*\Z",
+    "jsonl": rb"([\[{].*[\]}]\s*\n){2}",
     "fasta": rb">.*\n[A-Za-z*-]+\r?\n",
     "fastq": rb"@.*\n[A-Za-z]+\r?\n\+",
 }

@@ -66,13 +66,20 @@ def _words(given: Any, name: str) -> Any:
 
 
 def _symbols(given: Any, name: str) -> Any:
-    """Symbols in order, each once: as str or bytes, or a list of integers; what holds others is left for a fit to refuse."""
+    """Symbols in order, each once: as str or bytes, or a list of integers; TypeError for a value that holds none.
+
+    A fit refuses what no alphabet has.
+    """
     if isinstance(given, np.ndarray):
         given = given.tolist()
     if isinstance(given, bytes):
         return bytes(sorted({*given})) or None
-    if given is None or isinstance(given, Mapping) or not isinstance(given, Iterable):
+    if given is None or isinstance(given, Mapping):
         return given
+    if not isinstance(given, Iterable):
+        raise TypeError(
+            f"{name}: expected symbols in a list, got {describe(given)}; a single one is [{given!r}]"
+        )
     listed = _taken(given, name)
     kind = {type(symbol) for symbol in listed}
     if kind in ({int}, {str}, {bytes}):

@@ -28,6 +28,7 @@ import numpy as np
 from ubpe_numba.documents.flat import Named
 from ubpe_numba.errors import ModelFormatError, quoted
 from ubpe_numba.runtime.arrays import describe, offsets_of
+from ubpe_numba.runtime.messages import warn
 from ubpe_numba.runtime.schema import Field, Schema, integers_of
 from ubpe_numba.vocabulary.alphabet import Alphabet, shown_symbol
 
@@ -64,6 +65,10 @@ def choice_of(unknown: Any, alphabet: Alphabet, special: Reserved | None) -> Unk
     1
     """
     if isinstance(unknown, str) and unknown in ("raise", "skip"):
+        if unknown == "skip" and alphabet.names is not None and unknown in alphabet.names:
+            warn(
+                "unknown: 'skip' leaves unknown symbols out; the alphabet has a symbol 'skip', which is not meant"
+            )
         return unknown
     kind = "name" if alphabet.names is not None else alphabet.kind
     if isinstance(unknown, str) and unknown == "nearest" and kind == "int":
