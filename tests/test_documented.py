@@ -78,6 +78,7 @@ def test_command_lines_run_and_print_what_the_page_shows(
     monkeypatch.chdir(tmp_path)
     pathlib.Path("corpus.txt").write_text("low lower lowest\nnewer newest\nthe low tide\n" * 200)
     pathlib.Path("reads.txt").write_text("ACGTTGCAACGN\nGGTACCATGACC\n" * 20)
+    pathlib.Path("run.csv").write_text("".join(f"{i % 90},{i % 50 or ''}\n" for i in range(900)))
     pathlib.Path("recording.raw").write_bytes(bytes(range(0, 240, 2)) * 12)
     for words in command_lines(PAGES[page]):
         if words[0] != "verify":

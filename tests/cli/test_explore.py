@@ -72,7 +72,7 @@ def test_documents_that_do_not_fit_leave_the_old_page(
     (here / "vocab.txt").write_text("[UNK]\nlow\n##er\n")
     for given, told in (
         (["ints.npz", "bad.jsonl"], "bad.jsonl: document 1, position 1"),
-        (["vocab.txt", "a.txt"], "vocab.txt: a WordPiece, whose pieces a report cannot show"),
+        (["vocab.txt", "a.txt"], "vocab.txt: a report cannot show a WordPiece"),
     ):
         assert told in fails(["explore", *given, "-o", "old.html", "--quiet"], capsys)
         assert (here / "old.html").read_text() == "old"

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from ubpe_numba.cli import recordings
 from ubpe_numba.cli.documents import (
     PIPED,
     SPECIAL,
@@ -28,6 +29,7 @@ from ubpe_numba.cli.documents import (
 from ubpe_numba.cli.inspect import describe_model, describe_words, table, words_table
 from ubpe_numba.errors import LocatedError, SpecialTokenError, quoted
 from ubpe_numba.runtime.files import write_atomically
+from ubpe_numba.signals import SignalTokenizer
 from ubpe_numba.tokenizers.base import Tokenizer
 from ubpe_numba.tokenizers.export import export
 from ubpe_numba.tokenizers.saving import class_of, load
@@ -41,8 +43,11 @@ _N_TOKENS = 4096  # of `fit`, unless --n-tokens says another size
 
 def fit(options: Namespace) -> None:
     """Learn a vocabulary; write the model and, with --curve, the compression at every size."""
+    _suffix(options.output, "-o", (".npz",) if options.max_error is not None else (".json", ".npz"))
+    if options.max_error is not None:
+        recordings.fit(options)
+        return
     reader = Reader(options.files, _form(options))
-    _suffix(options.output, "-o", (".json", ".npz"))
     if options.curve is not None:
         _suffix(options.curve, "--curve", (".csv", ".png"))
         # fails before the fit if matplotlib is missing
@@ -92,7 +97,10 @@ def _kind(tokenizer: Any) -> str:
 
 def encode(options: Namespace) -> None:
     """Write the ids of documents."""
-    tokenizer: Tokenizer | WordPiece = _loaded(options.model, n_threads=options.threads)
+    tokenizer: Any = _loaded(options.model, n_threads=options.threads)
+    if isinstance(tokenizer, SignalTokenizer):
+        recordings.encode(tokenizer, options)
+        return
     reader = Reader(options.files, _form(options), kind=_kind(tokenizer))
     to = Form(options.to or ("ids" if options.output == STANDARD else None), ids=True)
     is_words = isinstance(tokenizer, WordPiece)
@@ -108,9 +116,12 @@ def encode(options: Namespace) -> None:
 
 def decode(options: Namespace) -> None:
     """Write the documents of ids."""
-    tokenizer: Tokenizer | WordPiece = _loaded(options.model, n_threads=options.threads)
+    tokenizer: Any = _loaded(options.model, n_threads=options.threads)
     form = _form(options)._replace(lines=False, dtype=options.dtype or "int32", ids=True)
     reader = Reader(options.files, form)
+    if isinstance(tokenizer, SignalTokenizer):
+        recordings.decode(tokenizer, options, reader)
+        return
     kind = _kind(tokenizer)
     to = Form(options.to or (None if options.output != STANDARD else PIPED[kind]), options.lines)
     dtype = None if options.out_dtype is None else integer_type(options.out_dtype, "--out-dtype")
@@ -124,9 +135,14 @@ def decode(options: Namespace) -> None:
 
 def inspect(options: Namespace) -> None:
     """Print the facts of a model and, with --on, of its encoding of documents."""
-    tokenizer: Tokenizer | WordPiece = _loaded(options.model, n_threads=options.threads)
+    tokenizer: Any = _loaded(options.model, n_threads=options.threads)
     if options.top < 0:
         raise ValueError(f"--top: expected at least 0, got {options.top}")
+    if isinstance(tokenizer, SignalTokenizer):
+        if options.files:
+            raise ValueError("--on: not for recordings; encode shows their ids")
+        print(json.dumps(recordings.inspect(tokenizer, options.top), indent=1))
+        return
     reader = Reader(options.files, _form(options), kind=_kind(tokenizer)) if options.files else None
     if isinstance(tokenizer, WordPiece):
         found, shown = describe_words(tokenizer, options.top, options.sort, reader), words_table
@@ -144,11 +160,12 @@ def explore(options: Namespace) -> None:
         if (given := getattr(options, name)) is not None and not given > 0:
             raise ValueError(f"--{name.replace('_', '-')}: expected a number above 0, got {given}")
     tokenizer: Any = _loaded(options.model, n_threads=options.threads)
-    reader = Reader(options.files, _form(options), kind=_kind(tokenizer))
-    if isinstance(tokenizer, WordPiece):
+    if isinstance(tokenizer, (SignalTokenizer, WordPiece)):
+        given = type(tokenizer).__name__
         raise ValueError(
-            f"{options.model}: a WordPiece, whose pieces a report cannot show; expected BPE, UBPEClassic or UBPE"
+            f"{options.model}: a report cannot show a {given}; expected BPE, UBPEClassic or UBPE"
         )
+    reader = Reader(options.files, _form(options), kind=_kind(tokenizer))
     allowed, disallowed = SPECIAL[options.special]
     with _placed(reader):
         # arrays are not copied; of text each document becomes bytes or `str` as the model has them

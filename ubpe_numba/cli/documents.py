@@ -85,6 +85,8 @@ def format_of(path: str, form: Form, option: str = "--format", kind: str | None 
     if found is None and path == STANDARD and option == "--format":
         raw = form.dtype is not None or form.record is not None
         found = "ids" if form.ids else "text" if form.lines else "raw" if raw else PIPED.get(str(kind))
+    if "csv" in (found, suffix[1:]) and option == "--format":
+        raise ValueError(f"{path}: numbers of recordings, which fit reads with --max-error")
     no_ids = form.ids and found in ("text", "ints", "fasta", "fastq", "wav")
     if (
         found is None
@@ -138,7 +140,7 @@ class Reader:
     def first_kind(self) -> str:
         """The kind of symbols of the first document; UserWarning for a file of text that looks like one of another format."""
         for path in (path for path, form in self.files if form == "text" and os.path.isfile(path)):
-            with _opened(path) as f:
+            with opened(path) as f:
                 beginning = f.read(1000)
             for form, look in _LOOKS.items():
                 if re.match(look, beginning):
@@ -237,7 +239,7 @@ def _documents(path: str, name: str, form: Form) -> Iterator[Any]:
     elif name == "text" and not form.lines:
         yield _content(path)
     else:
-        with _opened(path) as f:
+        with opened(path) as f:
             yield from _LINES[name](f, path, form)
 
 
@@ -331,9 +333,9 @@ def _arrays(path: str, name: str, form: Form) -> Documents:
             raise ValueError(f"{path}: {len(data)} bytes are no whole number of {dtype}")
         array = np.frombuffer(data, dtype)
     elif name == "wav":
-        array = _samples(path)
+        array = samples(path)
     else:
-        array, offsets = _loaded(path, name)
+        array, offsets = loaded(path, name)
     if array.dtype.kind not in "iu" and array.shape != (0,):
         way = "words are read from jsonl" if array.dtype.kind in "US" else "round or quantize samples first"
         raise ValueError(f"{path}: expected integers, got {describe(array)}: {way}")
@@ -348,7 +350,7 @@ def _arrays(path: str, name: str, form: Form) -> Documents:
     return as_documents(array, offsets, name=path)
 
 
-def _loaded(path: str, name: str) -> tuple[np.ndarray, np.ndarray | None]:
+def loaded(path: str, name: str) -> tuple[np.ndarray, np.ndarray | None]:
     """An array of a file of NumPy, or the values and offsets of an archive of it."""
     source: Any = BytesIO(_content(path)) if path == STANDARD or path.lower().endswith(COMPRESSED) else path
     with contextlib.ExitStack() as stack:
@@ -369,7 +371,7 @@ def _loaded(path: str, name: str) -> tuple[np.ndarray, np.ndarray | None]:
     return np.asarray(found), None
 
 
-def _samples(path: str) -> np.ndarray:
+def samples(path: str) -> np.ndarray:
     """The samples of sound, integers [channels, n]."""
     content = bytes(_content(path))
     # extensible: the format comes later
@@ -405,7 +407,8 @@ def integer_type(name: str | None, option: str) -> np.dtype[Any]:
 
 
 @contextlib.contextmanager
-def _opened(path: str) -> Iterator[BinaryIO]:
+def opened(path: str) -> Iterator[BinaryIO]:
+    """The bytes of a file, unpacked if its name ends in .gz; ValueError where it is not valid then."""
     if path == STANDARD:
         with naming_target("standard input"):
             yield sys.stdin.buffer
@@ -430,7 +433,7 @@ def _opened(path: str) -> Iterator[BinaryIO]:
 
 def _content(path: str) -> Any:
     """All bytes of a file, as a memory map if it is a regular file."""
-    with _opened(path) as f:
+    with opened(path) as f:
         if path != STANDARD and not path.lower().endswith(COMPRESSED):
             status = os.fstat(f.fileno())
             if stat.S_ISREG(status.st_mode) and status.st_size:

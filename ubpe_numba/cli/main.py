@@ -23,7 +23,7 @@ from ubpe_numba import __version__
 from ubpe_numba.errors import quoted, shortened
 
 _TOKENIZERS = ("BPE", "UBPE", "UBPEClassic")
-_DOCUMENTS = ("text", "jsonl", "ints", "npy", "npz", "raw", "fasta", "fastq", "wav")
+_DOCUMENTS = ("text", "jsonl", "ints", "npy", "npz", "raw", "fasta", "fastq", "wav", "csv")
 _IDS = ("npz", "npy", "jsonl", "ids", "raw")
 _STDOUT = "standard output"  # what errors call it
 _UNITS = {"": 1, "k": 10**3, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}  # of bytes
@@ -32,8 +32,8 @@ _QUIET: dict[str, Any] = {"dest": "progress", "action": "store_const", "const": 
 _FORMATS = """
 documents: text (a document a file, or a line with --lines), jsonl (strings, lists of integers or of words, or objects with
 --field), ints (lines of integers, as .km and .unt have them), npy (1-D: one document, 2-D: a row each, or --record), npz (values,
-offsets), raw (binary integers: --dtype, and --record), fasta and fastq (letters of sequences), wav (samples, a channel each). The
-suffix tells the format, --format overrides it; a name that ends in .gz is that of a compressed file of any format. - is standard
+offsets), raw (binary integers: --dtype, and --record), fasta and fastq (letters of sequences), wav (samples, a channel each); of
+recordings, with --max-error or a model of them: csv, npy and wav, a column a channel. The suffix tells the format, --format overrides it; a name that ends in .gz is that of a compressed file of any format. - is standard
 input: of lines with --lines, raw with --dtype, otherwise of what the model is one of, text or jsonl.
 """
 
@@ -201,6 +201,16 @@ def _parser() -> argparse.ArgumentParser:
         choices=("tfidf", "shortest", "additive", "longest", "likelihood", "sentencepiece", "tokenizers"),
         help="of UBPE (default tfidf)",
     )
+    fit.add_argument(
+        "--max-error",
+        type=float,
+        metavar="E",
+        help="recordings, of csv, npy or wav: tokens that decode to samples at most E away, in their unit",
+    )
+    fit.add_argument(
+        "--tolerance", type=int, default=1, metavar="N", help="with --max-error (default %(default)s)"
+    )
+    fit.add_argument("--rate", type=float, metavar="HZ", help="with --max-error: samples a second")
     fit.add_argument(
         "--memory-limit", type=_bytes, metavar="SIZE", help="bytes beside the documents, such as 500M or 2G"
     )
