@@ -30,11 +30,13 @@ _UNITS = {"": 1, "k": 10**3, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}  #
 # the option --quiet
 _QUIET: dict[str, Any] = {"dest": "progress", "action": "store_const", "const": False, "default": "auto"}
 _FORMATS = """
-documents: text (a document a file, or a line with --lines), jsonl (strings, lists of integers or of words, or objects with
---field), ints (lines of integers, as .km and .unt have them), npy (1-D: one document, 2-D: a row each, or --record), npz (values,
-offsets), raw (binary integers: --dtype, and --record), fasta and fastq (letters of sequences), wav (samples, a channel each); of
-recordings, with --max-error or a model of them: csv, npy and wav, a column a channel. The suffix tells the format, --format overrides it; a name that ends in .gz is that of a compressed file of any format. - is standard
-input: of lines with --lines, raw with --dtype, otherwise of what the model is one of, text or jsonl.
+documents: text (a document a file, or a line with --lines), jsonl (strings, lists of integers or of words, or
+objects with --field), ints (lines of integers, as .km and .unt have them), npy (1-D: one document, 2-D: a row
+each, or --record), npz (values, offsets), raw (binary integers: --dtype, and --record), fasta and fastq (letters
+of sequences), wav (samples, a channel each); of recordings, with --max-error or a model of them: csv, npy and wav,
+a column a channel. The suffix tells the format, --format overrides it; a name that ends in .gz is that of a
+compressed file of any format. - is standard input: of lines with --lines, raw with --dtype, otherwise of what the
+model is one of, text or jsonl.
 """
 
 
