@@ -1,5 +1,7 @@
 """Text as UTF-8: any text and any bytes come back, in every container, without a second copy."""
 
+import mmap
+import pathlib
 import tracemalloc
 from typing import Any
 
@@ -75,6 +77,41 @@ def test_surrogates_in_pairs_are_the_character_that_they_are() -> None:
             assert [*parts[0], *parts[1]] == tok.encode(pairs[:at], unknown="skip").tolist()
     with_halves = BPE.from_merges([], ["\udc4d", "\ud83d", "👍"])
     assert {tuple(with_halves.encode("\ud83d\udc4d").tolist()) for _ in range(12)} == {(2,)}
+
+
+def test_memory_maps_of_text(tmp_path: pathlib.Path) -> None:
+    """Of Python, and of NumPy as uint8, which are the bytes of a text where text is expected, and integers elsewhere."""
+    path = tmp_path / "text"
+    path.write_bytes(data := "低い the cat<|end|> 👍\n".encode() * 9)
+    with path.open("rb") as f, mmap.mmap(f.fileno(), 0, access=mmap.ACCESS_READ) as of_python:
+        for text in (
+            of_python,
+            np.memmap(path, np.uint8, "r"),
+            np.memmap(path, np.uint8, "r")[:],
+            memoryview(data),
+        ):
+            for tok in (ANY, BPE.for_text(300, pretokenizer=None).fit(text, progress=False)):
+                ids = tok.encode(data, **SPECIAL)
+                assert tok.encode(text, **SPECIAL).tolist() == ids.tolist()
+                assert tok(text, **SPECIAL).input_ids.tolist() == ids.tolist()
+                assert tok.encode_batch([text, text], **SPECIAL).to_lists() == [ids.tolist()] * 2
+                assert tok.count([text], **SPECIAL).tolist() == [ids.size]
+                with tok.stream(**SPECIAL) as stream:
+                    assert [*stream.push(text), *stream.finish()] == ids.tolist()
+            fits = [
+                BPE.for_text(280).fit(docs, progress=False)._model
+                for docs in (text, [text], [data], iter([text]))
+            ]
+            assert fits[0].vocabulary == fits[1].vocabulary == fits[2].vocabulary == fits[3].vocabulary
+        assert BPE(300).fit(of_python, progress=False)._model.alphabet.kind == "bytes"
+        del text, tok, stream  # a map that is in use cannot be closed
+    assert BPE(300).fit(np.memmap(path, np.uint8), progress=False)._model.alphabet.kind == "int"
+    refuses(
+        TypeError, "docs: expected str or bytes, got an array of int8", ANY.encode_batch, np.zeros(3, np.int8)
+    )
+
+
+SPECIAL = {"disallowed_special": "none"}
 
 
 def test_documents_of_every_form(cls: Any) -> None:

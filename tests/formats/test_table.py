@@ -232,4 +232,4 @@ def test_tables_of_other_libraries_are_as_they_were_published() -> None:
     """Patterns, special tokens and their ids: a hash, another one where a table is meant to change."""
     words = {row: tiktoken.published_special(row) for row in tiktoken._SPECIAL}
     tables = patterns.NAMED, patterns.FOR_TIKTOKEN, tiktoken._KNOWN, words, gguf._STEPS, sorted(gguf._WHOLE)
-    assert digest(*tables) == "4c266de9943f"
+    assert digest(*tables) == "15a167c3db54"

@@ -335,3 +335,44 @@ def test_a_folder_is_what_transformers_makes_of_it(seed: int, tmp_path: pathlib.
         want, got = theirs(*docs, **options), ours(*docs, **options, allowed_special="all")
         as_lists = {name: [np.array(row).tolist() for row in value] for name, value in got.items()}
         assert [*want] == [*got] and dict(want) == as_lists
+
+
+@each(
+    "name",
+    ["BertTokenizer", "DistilBertTokenizerFast", "ElectraTokenizer", "MPNetTokenizer", "config.json", "Mine"],
+)
+def test_a_list_of_pieces_is_cut_as_the_files_beside_it_say(name: str, tmp_path: pathlib.Path) -> None:
+    """A lone vocab.txt, or one of a class that is not known, has pieces over words."""
+    pieces = [
+        "[PAD]",
+        "[UNK]",
+        "[CLS]",
+        "[SEP]",
+        "[MASK]",
+        "hello",
+        "una",
+        "##ffa",
+        "##ble",
+        ",",
+        "Hello",
+        "<s>",
+        "</s>",
+    ]
+    (tmp_path / "vocab.txt").write_text("\n".join([*pieces, "<pad>", "<mask>", ""]))
+    config: dict[str, Any] = {"tokenizer_class": name, "do_lower_case": False}
+    if name == "config.json":
+        (tmp_path / name).write_text('{"model_type": "bert"}')
+    else:
+        (tmp_path / "tokenizer_config.json").write_text(json.dumps(config))
+    ours, text = load(tmp_path), "Hello, [SEP] unaffable HELLO"
+    if name == "Mine":
+        assert ours.encode(["hello", "una"]).tolist() == [5, 6]
+        with pytest.raises(
+            TypeError, match="preprocessing=Preprocessing\\('BertPreTokenizer', normalizer='BertN"
+        ):
+            ours.encode(text)
+        return
+    theirs = transformers.AutoTokenizer.from_pretrained(tmp_path)
+    want, got = theirs(text), ours(text, allowed_special="all")
+    assert dict(want) == {name: value.tolist() for name, value in got.items()}
+    assert theirs.decode(want["input_ids"]) == ours.decode(got["input_ids"])

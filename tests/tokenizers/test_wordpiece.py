@@ -112,6 +112,13 @@ def test_arguments_by_name() -> None:
     refuses(ValueError, "n_tokens: not a parameter of WordPiece", tok.set_params, n_tokens=3)
 
 
+def test_texts_as_bytes() -> None:
+    tok = WordPiece(["[UNK]", "é", "##e"])
+    assert tok.decode([1, 2, 0], as_bytes=True) == "ée [UNK]".encode() == tok.decode([1, 2, 0]).encode()
+    assert tok.decode_batch([[1, 2], [], [1]], as_bytes=True) == ["ée".encode(), b"", "é".encode()]
+    assert tok.decode_batch([[1, 7]], skip=7, as_bytes=True) == ["é".encode()]
+
+
 def test_surrogates_are_kept_where_files_can_hold_them(tmp_path: pathlib.Path) -> None:
     tok = WordPiece(["[UNK]", "\ud800", "\udc80\ud800"], longest=10**30)
     tok.save(tmp_path / "model.json")

@@ -15,6 +15,7 @@ import sys
 from array import array as stdlib_array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from itertools import chain
+from mmap import mmap
 from operator import attrgetter, length_hint
 from typing import Any, NamedTuple
 
@@ -43,7 +44,7 @@ from ubpe_numba.runtime.arrays import (
 
 MOST = 2**62  # symbols in all, weights counted: far enough below 2**63 that sums do not overflow
 _INT32 = np.dtype(np.int32)
-_LISTS = (list, tuple, range)
+_LISTS, _BYTES = (list, tuple, range), (bytes, bytearray, mmap)
 # whatever their `__bytes__` gives
 _NO_BYTES = (*_LISTS, str, int, float, Mapping, Set, Iterator, os.PathLike)
 _KIND_NAMES = {"int": "integers", "str": "str", "bytes": "bytes"}
@@ -52,7 +53,7 @@ _END = object()
 _CONTAINERS = {"pandas", "awkward", "torch", "datasets", "polars", "xarray"}
 #: How documents of a class are read; a subclass may be of several, and the first counts.
 _FORMS: tuple[tuple[Any, str | None], ...] = (
-    (str, "str"), ((bytes, bytearray), "bytes"), (_LISTS, "list"), ((Ragged, np.generic), None),
+    (str, "str"), (_BYTES, "bytes"), (_LISTS, "list"), ((Ragged, np.generic), None),
 )  # fmt: skip
 _PLACES = {1: ", position {}", 2: ": document {}, position {}"}  # in arrays of so many dimensions
 # a stream is flattened in batches that end at one of these
@@ -97,7 +98,7 @@ def as_document(doc: Any, *, name: str = "doc") -> Documents:
         values: NDArray[Any] = doc  # the case of `encode` called in a loop: needs no further check
     elif isinstance(doc, str):
         values, kind = code_points(with_pairs(doc)), "str"
-    elif isinstance(doc, (bytes, bytearray)) or _is_bytes_view(doc):
+    elif isinstance(doc, _BYTES) or _is_bytes_view(doc):
         buffer = doc if not isinstance(doc, memoryview) or doc.c_contiguous else doc.tobytes()
         values, kind = np.frombuffer(buffer, np.uint8), "bytes"
     elif isinstance(doc, _LISTS):
@@ -149,7 +150,7 @@ def as_documents(docs: Any, offsets: Any = None, *, name: str = "docs", utf8: bo
         return Documents(flat.values, cuts, flat.kind)
     if isinstance(docs, Ragged):
         return Documents(docs.values, docs._offsets, "int")
-    if isinstance(docs, (str, bytes, bytearray, memoryview, stdlib_array)):
+    if isinstance(docs, (str, *_BYTES, memoryview, stdlib_array)):
         return as_document(docs, name=name)
     if type(docs) is list:
         return _from_items(docs, name, utf8=utf8)
@@ -249,11 +250,12 @@ def _are_plain(docs: Any, flat: bool) -> bool:
 
 
 def utf8_document(doc: Any, name: str = "doc") -> Documents:
-    """Read one document, a `str` as UTF-8; arguments and errors as for `as_document`."""
+    """Read one document, a `str` as UTF-8, an array of uint8 as bytes; arguments and errors as for `as_document`."""
     if isinstance(doc, str):
         data = np.frombuffer(utf8_of(doc), np.uint8)
         return Documents(data, np.array([0, data.size]), "bytes")
-    return as_document(doc, name=name)
+    given = as_document(doc, name=name)
+    return given._replace(kind="bytes") if given.values.dtype == np.uint8 else given
 
 
 def utf8_documents(docs: Any, offsets: Any = None, name: str = "docs") -> Documents:
@@ -268,16 +270,16 @@ def utf8_documents(docs: Any, offsets: Any = None, name: str = "docs") -> Docume
 
 
 def as_utf8(given: Documents, name: str = "docs") -> Documents:
-    """Encode documents of the kind `str` as UTF-8; bytes stay as they are, TypeError for integers."""
+    """Encode documents of the kind `str` as UTF-8; bytes and uint8 stay as they are, TypeError for other integers."""
     values, offsets, kind = given
     if offsets[-1] == offsets[0]:
         return Documents(np.zeros(0, np.uint8), offsets - offsets[0], "bytes")
+    if values.dtype == np.uint8:
+        return given._replace(kind="bytes")
     if kind == "int":
         raise TypeError(
             f"{name}: expected str or bytes, got {describe(values)}; give memoryview(array), or fit BPE(...) on integers"
         )
-    if kind == "bytes":
-        return given
     points = values[offsets[0] : offsets[-1]]
     sizes = 1 + (points >= 0x80).astype(np.int64) + (points >= 0x800) + (points >= 0x10000)
     data = np.frombuffer(text_of(points).encode("utf-8", "surrogatepass"), np.uint8)
@@ -331,8 +333,10 @@ def _is_array(cls: type) -> bool:
 
 
 def has_bytes(cls: type) -> bool:
-    """Whether objects of the class are documents of bytes: they have `__bytes__`, and are not arrays, sequences or paths."""
-    return hasattr(cls, "__bytes__") and not (_is_array(cls) or has_arrow(cls) or issubclass(cls, _NO_BYTES))
+    """Whether objects of the class are documents of bytes: memory maps, or with `__bytes__` and no arrays, sequences or paths."""
+    return issubclass(cls, mmap) or (
+        hasattr(cls, "__bytes__") and not (_is_array(cls) or has_arrow(cls) or issubclass(cls, _NO_BYTES))
+    )
 
 
 def _bytes_of(doc: Any, name: str) -> bytes:

@@ -623,9 +623,9 @@ def outer(file: dict[str, Any], config: Mapping[str, Any]) -> dict[str, Any] | N
     ModelFormatError for a part or a field that is not valid, not supported or not known; of all small parts
     where the package tokenizers is there.
     """
-    if odd := file.keys() - _FIELDS:
+    if odd := [*itertools.filterfalse(_FIELDS.fullmatch, file)]:
         raise ModelFormatError(f"the field {quoted(min(odd))} is not known here, nor in tokenizers")
-    if odd := file["model"].keys() - _OF_MODELS:
+    if odd := [*itertools.filterfalse(_OF_MODELS.fullmatch, file["model"])]:
         warnings.warn(
             f"model: the field {quoted(min(odd))} is not read, nor is it in tokenizers",
             UserWarning,
@@ -648,9 +648,9 @@ def outer(file: dict[str, Any], config: Mapping[str, Any]) -> dict[str, Any] | N
         raise ModelFormatError(str(error)) from error
     padding, truncation = file.get("padding") or {}, file.get("truncation") or {}
     own = {"pad_token": padding.get("pad_token")}
-    for at, part in (("padding_side", padding), ("truncation_side", truncation)):
-        own[at] = str(part.get("direction") or "").lower() or None
-    config = {name: value for name, value in own.items() if value is not None} | {**config}
+    for side, part in (("padding_side", padding), ("truncation_side", truncation)):
+        own[side] = str(part.get("direction") or "").lower()
+    config = {name: value for name, value in own.items() if value} | {**config}
     # which only transformers has, whose calls follow no other part of a file
     if "model_input_names" not in config:
         call = {name: truncation.get(name) for name in ("max_length", "stride")}
@@ -670,31 +670,13 @@ def outer(file: dict[str, Any], config: Mapping[str, Any]) -> dict[str, Any] | N
 #: Post-processors that put special tokens around a text.
 _AROUND = ("TemplateProcessing", "BertProcessing", "RobertaProcessing")
 #: Fields of a `tokenizer.json`, and of its model: others are of a later version, or of nobody.
-_FIELDS = {
-    "version",
-    "truncation",
-    "padding",
-    "added_tokens",
-    "normalizer",
-    "pre_tokenizer",
-    "post_processor",
-    "decoder",
-    "model",
-}
-_OF_MODELS = {
-    "type",
-    "dropout",
-    "unk_token",
-    "continuing_subword_prefix",
-    "end_of_word_suffix",
-    "fuse_unk",
-    "byte_fallback",
-    "ignore_merges",
-    "unk_id",
-    "max_input_chars_per_word",
-    "vocab",
-    "merges",
-}
+_FIELDS = re.compile(
+    "version|truncation|padding|added_tokens|normalizer|pre_tokenizer|post_processor|decoder|model"
+)
+_OF_MODELS = re.compile(
+    "type|dropout|unk_token|unk_id|continuing_subword_prefix|end_of_word_suffix|fuse_unk|byte_fallback|"
+    "ignore_merges|max_input_chars_per_word|vocab|merges"
+)
 #: Parts of a file that act after encoding.
 _OUTER = ("post_processor", "decoder", "padding", "truncation")
 

@@ -107,13 +107,9 @@ class Source:
                     (name for name in _IN_FOLDERS if os.path.isfile(os.path.join(self.path, name))), None
                 )
                 if here is None:
-                    held = (
-                        f"it has {listed(inside)}"
-                        if (inside := sorted(os.listdir(self.path)))
-                        else "it is empty"
-                    )
+                    held = listed(sorted(os.listdir(self.path))) or "nothing"
                     raise ModelFormatError(
-                        f"{self.path}: a folder with none of {', '.join(_IN_FOLDERS)}; {held}. Give the file"
+                        f"{self.path}: a folder with none of {', '.join(_IN_FOLDERS)}; it has {held}. Give the file"
                     )
                 self.path = os.path.join(self.path, here)
             try:
@@ -386,6 +382,16 @@ def of_vocab_merges(
         raise ValueError(f"kind: expected 'bytes' or 'str', got {quoted(kind)}")
     table = vocab_merges.read(vocab, merges, kind, special_tokens, _pattern_of(pretokenizer))
     return model_of(table, len(vocab) + len(merges), cutter=pretokenizer)
+
+
+def vocab_txt(source: Source) -> Found:
+    """BERT's pieces, over words, or over text where files beside name the class of transformers."""
+    config = _beside(source) or {}
+    if not tokenizer_config.is_known(tokenizer_config.class_of(config, config.get("model_type"))):
+        return Found(wordpiece.of_vocab_txt(source.data))
+    model = {"type": "WordPiece", "vocab": wordpiece.parse_vocab_txt(source.data)}
+    source._document = {"model": model, "added_tokens": []}
+    return tokenizer_json(source)
 
 
 def sentencepiece_model(source: Source) -> Found:

@@ -65,7 +65,7 @@ FORMATS = (
         "vocab.txt",
         "a vocab.txt of WordPiece",
         lambda source: b"\0" not in source.head and any(map(wordpiece.PIECE.fullmatch, source.lines(1 << 14))),
-        lambda source: Found(wordpiece.of_vocab_txt(source.data)),
+        readers.vocab_txt,
         export.vocab_txt,
     ),
     Format("transformers", "an object of transformers", lambda _: False, None, export.transformers_object),
@@ -136,7 +136,8 @@ def read(given: Any, tokenizer: str | None, options: dict[str, Any]) -> tuple[So
         told = f"{beside} is not read: its tokens are text here, and have no ids; a tokenizer.json of the model has them"
         warnings.warn(told, UserWarning, stacklevel=4)
     if (odd := next((name for name in options if name not in _options(row.read)), None)) is not None:
-        raise ValueError(f"{odd}: {source.path} is {row.name}, which says it itself")
+        way = f"pieces over words; {wordpiece.AS_BERT}" if row.key == "vocab.txt" else "which says it itself"
+        raise ValueError(f"{odd}: {source.path} is {row.name}, {way}")
     if "tokenizer" in inspect.signature(row.read).parameters:
         options = {**options, "tokenizer": tokenizer}
     try:

@@ -33,7 +33,7 @@ CONFIG = (
     "chat_template",
 )
 #: What `clean_up_tokenization_spaces` replaces in decoded text.
-_CLEAN = (
+CLEAN = (
     [(f" {sign}", sign) for sign in ".?!,"]
     + [(" ' ", "'")]
     + [(f" {end}", end) for end in ("n't", "'m", "'s", "'ve", "'re")]
@@ -65,6 +65,11 @@ def class_of(config: Mapping[str, Any], kind: Any = "", of_bytes: bool = False) 
     if name == given == "LlamaTokenizer" and of_bytes and kind not in table["wrong"]:
         return ""
     return name if name in table["classes"] or name in table["others"] else ""
+
+
+def is_known(name: str) -> bool:
+    """Whether the parts that a class makes are known."""
+    return name in _table()["classes"]
 
 
 def as_transformers(file: dict[str, Any], config: Mapping[str, Any], name: str | None) -> dict[str, Any]:
@@ -114,7 +119,7 @@ def as_transformers(file: dict[str, Any], config: Mapping[str, Any], name: str |
                 stacklevel=2,
             )
             return kept
-        steps = [{"type": "Replace", "pattern": {"String": old}, "content": new} for old, new in _CLEAN]
+        steps = [{"type": "Replace", "pattern": {"String": old}, "content": new} for old, new in CLEAN]
         file["decoder"] = {"type": "Sequence", "decoders": [file["decoder"], {"type": "Fuse"}, *steps]}
     return kept
 

@@ -25,6 +25,10 @@ from ubpe_numba.text.steps import refusing
 from ubpe_numba.vocabulary.reserved import FLAGS
 
 UNKNOWN = "[UNK]"  # in a vocab.txt
+#: The way on from pieces over words to text.
+AS_BERT = (
+    "for BERT's give WordPiece preprocessing=Preprocessing('BertPreTokenizer', normalizer='BertNormalizer')"
+)
 PIECE = re.compile(rb"\[UNK\]|##[A-Za-z].*")  # that only such a file has
 
 
@@ -82,10 +86,7 @@ def write(words: Words, post_processor: dict[str, Any] | None = None) -> str:
     words that are no text or have two ids.
     """
     if words.pretokenizer is None:
-        raise ValueError(
-            "pretokenizer: a tokenizer.json says how text becomes words; for BERT's give WordPiece "
-            "preprocessing=Preprocessing('BertPreTokenizer', normalizer='BertNormalizer')"
-        )
+        raise ValueError(f"pretokenizer: a tokenizer.json says how text becomes words; {AS_BERT}")
     added = sorted([*words.special_tokens.items(), *words.known_words.items()], key=lambda item: item[1])
     vocab = {**words.vocabulary, **dict(added)}
     if len(set(vocab.values())) < len(vocab) or not words.vocabulary.items() <= vocab.items():

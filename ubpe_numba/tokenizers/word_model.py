@@ -17,6 +17,7 @@ from ubpe_numba.documents.flat import place_in, place_of
 from ubpe_numba.documents.ragged import Ragged, trusted
 from ubpe_numba.documents.read import Documents, code_points, kept, with_pairs
 from ubpe_numba.errors import SpecialTokenError, UnknownTokenError, quoted
+from ubpe_numba.formats.wordpiece import AS_BERT
 from ubpe_numba.runtime.arrays import describe, distinct, offsets_of, positive
 from ubpe_numba.text.splitter import Splitter
 from ubpe_numba.vocabulary.alphabet import Alphabet
@@ -77,7 +78,9 @@ class WordPlan(Plan):
                 words = None if trace else self._words_of(doc)
             elif isinstance(doc, (str, bytes)) or not isinstance(doc, Iterable):
                 where = name if first is None else f"{name}: document {d}"
-                hint = "; cut it first, for example with str.split" if isinstance(doc, str) else ""
+                hint = (
+                    f"; cut it first, for example with str.split; {AS_BERT}" if isinstance(doc, str) else ""
+                )
                 raise TypeError(f"{where}: expected words, got {describe(doc)}{hint}")
             else:
                 words = list(doc)

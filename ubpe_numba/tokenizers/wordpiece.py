@@ -19,6 +19,7 @@ from ubpe_numba.documents.read import Documents, as_document, as_documents, with
 from ubpe_numba.errors import ModelFormatError, quoted
 from ubpe_numba.fitting.learn_pieces import CRITERIA, learn_pieces
 from ubpe_numba.formats import model_file, wordpiece
+from ubpe_numba.formats.tokenizer_config import CLEAN
 from ubpe_numba.formats.wordpiece import Words
 from ubpe_numba.runtime.arrays import describe, positive, resolve_threads
 from ubpe_numba.runtime.lazy import cached_property
@@ -44,13 +45,7 @@ from ubpe_numba.vocabulary.segmenter import Segmenter
 
 _PARAMS = ("unknown", "prefix", "longest")
 #: Replacements of a decoder that cleans up, in turn.
-_CLEANUP = [(f" {sign}", sign) for sign in ".?!,"] + [
-    (" ' ", "'"),
-    (" n't", "n't"),
-    (" 'm", "'m"),
-    (" do not", " don't"),
-]
-_CLEANUP += [(" 's", "'s"), (" 've", "'ve"), (" 're", "'re")]
+_CLEANUP = [*CLEAN, (" do not", " don't")]
 
 
 class WordPiece(Decoding, Saving):
@@ -255,8 +250,8 @@ class WordPiece(Decoding, Saving):
         >>> WordPiece(["[UNK]", "un", "##able"]).decode([1, 2, 0, 1])
         'unable [UNK] un'
         """
-        text = self._texts(as_document(ids, name="ids"), skip_special_tokens, skip, **options)[0]
-        return text.encode("utf-8", "surrogatepass") if as_bytes else text
+        one = as_document(ids, name="ids")
+        return self._texts(one, skip_special_tokens, skip, as_bytes, **options)[0]  # type: ignore[no-any-return]
 
     def decode_batch(
         self,
@@ -265,13 +260,14 @@ class WordPiece(Decoding, Saving):
         *,
         skip_special_tokens: bool = False,
         skip: Any = None,
+        as_bytes: bool = False,
         **options: Any,
-    ) -> list[str]:
+    ) -> list[Any]:
         """Decode documents of ids to a list of texts, as `decode`, whose errors name the document too.
 
         Parameters
         ----------
-        batch, offsets, skip_special_tokens, skip, **options
+        batch, offsets, skip_special_tokens, skip, as_bytes, **options
             As for `Tokenizer.decode_batch`.
 
         Examples
@@ -279,11 +275,20 @@ class WordPiece(Decoding, Saving):
         >>> WordPiece(["[UNK]", "un", "##able"]).decode_batch([[1, 2, 1], [], [0]])
         ['unable un', '', '[UNK]']
         """
-        return self._texts(as_documents(batch, offsets, name="batch"), skip_special_tokens, skip, **options)
+        ids = as_documents(batch, offsets, name="batch")
+        return self._texts(ids, skip_special_tokens, skip, as_bytes, **options)
 
     def _texts(
-        self, documents: Documents, skip_special_tokens: bool, skip: Any, errors: str = "replace"
-    ) -> list[str]:
+        self,
+        documents: Documents,
+        skip_special_tokens: bool,
+        skip: Any,
+        as_bytes: bool,
+        errors: str = "replace",
+    ) -> list[Any]:
+        if as_bytes:
+            texts = self._texts(documents, skip_special_tokens, skip, False, errors)
+            return [text.encode("utf-8", "surrogatepass") for text in texts]
         check_errors(errors)
         gone = ids_to_skip(skip, skip_special_tokens, self._model.segmenter)
         checked = WordByWord(self._names.names).ids(documents, gone)
