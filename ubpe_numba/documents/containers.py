@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ubpe_numba.documents.arrow import Column, Kind, checked, read_arrow_document, wrong_table
-from ubpe_numba.runtime.arrays import check_offsets, describe, has_arrow, offsets_of, plain
+from ubpe_numba.documents.arrow import read_arrow_document, wrong_table
+from ubpe_numba.documents.flat import Documents, place_of
+from ubpe_numba.runtime.arrays import check_offsets, describe, has_arrow, offsets_of, places_of, plain, signed
 
-_AWKWARD_TEXTS: dict[str | None, Kind] = {"string": "utf8", "bytestring": "bytes"}
+_AWKWARD_TEXTS = {"string": "utf8", "bytestring": "bytes"}
 
 
 def _of_pandas(docs: Any, cls: str, name: str) -> Any:
@@ -71,7 +72,7 @@ def _of_groups(groups: Any, name: str) -> Any:
             f"{name}: expected groups of integers, each of them a document, got groups of {groups.obj.dtype}"
         )
     order, offsets = order_of_groups(groups)
-    return checked(Column(values[order], offsets, "int"), name)
+    return _lists(values[order], offsets, name)
 
 
 def order_of_groups(groups: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -85,69 +86,47 @@ def order_of_groups(groups: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     return member[np.argsort(of, kind="stable")], offsets_of(lengths)
 
 
+def _lists(values: NDArray[Any], offsets: NDArray[np.int64], name: str, kind: str = "int") -> Documents:
+    return Documents(signed(plain(values), lambda at: place_of(name, offsets, at)), offsets, kind)
+
+
 def _of_awkward(docs: Any, cls: str, name: str) -> Any:
     if not hasattr(docs, "layout"):
         return docs
-    layout, index = _resolved(docs.layout)
-    if not layout.is_list:
-        if index is None or not layout.is_numpy or layout.purelist_depth > 1:
-            return docs
-        if (missing := np.flatnonzero(index < 0)).size:
-            raise ValueError(f"{name}: position {missing[0]} is null; drop or fill nulls first")
-        return _picked(np.asarray(layout.data), index)
-    starts, stops = np.asarray(layout.starts.data, np.int64), np.asarray(layout.stops.data, np.int64)
-    nulls = None
-    if index is not None:
-        nulls = index < 0
-        starts, stops = _picked(starts, index), np.where(nulls, _picked(starts, index), _picked(stops, index))
-    kind = _AWKWARD_TEXTS.get(layout.parameter("__array__"), "int")
-    content, inner = _resolved(layout.content)
-    values = (
-        np.zeros(0, np.int64)
-        if content.is_unknown
-        else np.asarray(content.data)
-        if content.is_numpy
-        else None
-    )
+    awkward = sys.modules["awkward"]
+    if fault := awkward.validity_error(docs):
+        fault = fault.partition('"): ')[2].partition(" (in compiled")[0]
+        raise ValueError(f"{name}: not a valid awkward array: {fault}")
+    layout, missing = _present(awkward.to_packed(docs).layout)
+    if not (layout.is_list or layout.is_numpy):
+        return docs
+    if missing is not None:
+        place = "document" if layout.is_list or layout.purelist_depth > 1 else "position"
+        raise ValueError(f"{name}: {place} {missing} is null; drop or fill nulls first")
+    if layout.is_numpy:
+        return np.asarray(layout.data)
+    layout = layout.to_ListOffsetArray64(True)
+    offsets = np.array(layout.offsets.data, np.int64)
+    items, missing = _present(layout.content)
+    values = np.zeros(0, np.int64) if items.is_unknown else np.asarray(items.data) if items.is_numpy else None
     if values is None or values.ndim != 1 or values.dtype.kind not in "iu":
-        way = "; awkward.flatten(docs) has its rows as documents" if content.is_list else ""
+        way = "; awkward.flatten(docs) has its rows as documents" if items.is_list else ""
         raise TypeError(
             f"{name}: expected lists of integers, strings or bytes, got an awkward array of type {docs.type}{way}"
         )
-    holes = None
-    if inner is not None:
-        values, holes = plain(_picked(values, inner)), inner < 0
-    held = Column(plain(values), np.zeros(1, np.int64), kind, None, holes)
-    _check_ranges(starts, stops - starts, values.size, name)
-    return checked(held.ranges(starts, stops - starts, nulls), name)
+    if missing is not None:
+        raise ValueError(f"{place_of(name, offsets, missing)} is null; drop or fill nulls first")
+    return _lists(values, offsets, name, _AWKWARD_TEXTS.get(layout.parameter("__array__"), "int"))
 
 
-def _check_ranges(starts: NDArray[np.int64], lengths: NDArray[np.int64], size: int, name: str) -> None:
-    """ValueError unless documents are inside of `size` values: these libraries do not look.
-
-    Empty ones may be anywhere.
-    """
-    # Compared with what is left: a sum of two arbitrary numbers may overflow.
-    outside = (lengths < 0) | ((lengths > 0) & ((starts < 0) | (starts > size) | (lengths > size - starts)))
-    if (at := np.flatnonzero(outside)).size:
-        i = at[0]
-        raise ValueError(f"{name}: document {i} has {lengths[i]} values from {starts[i]} on, of {size}")
-
-
-def _resolved(layout: Any) -> tuple[Any, NDArray[np.int64] | None]:
-    """A layout of awkward and the indices of its elements in it: -1 for one that is missing, None if they are all, in order."""
-    if layout.is_option:
-        layout = layout.to_IndexedOptionArray64()
-    if not layout.is_indexed:
-        return layout, None
-    index = np.asarray(layout.index.data, np.int64)
-    layout, inner = _resolved(layout.content)
-    return layout, index if inner is None else np.where(index < 0, -1, _picked(inner, index))
-
-
-def _picked(values: NDArray[Any], index: NDArray[np.int64]) -> NDArray[Any]:
-    """The values at these indices, anything where one is negative."""
-    return values[np.maximum(index, 0)] if values.size else np.zeros(index.size, values.dtype)
+def _present(layout: Any) -> tuple[Any, int | None]:
+    """A layout of awkward without the indices around it, and its first element that is missing, None without one."""
+    missing = np.zeros(0, np.int64)
+    while layout.is_option or layout.is_indexed:
+        if layout.is_option:
+            missing = np.append(missing, np.flatnonzero(layout.mask_as_bool(valid_when=False)))
+        layout = layout.project()
+    return layout, int(missing[0]) if missing.size else None
 
 
 def _of_torch(docs: Any, cls: str, name: str) -> Any:
@@ -163,10 +142,14 @@ def _of_torch(docs: Any, cls: str, name: str) -> Any:
     offsets, lengths = np.asarray(docs.offsets()).astype(np.int64), docs.lengths()
     if lengths is None:
         check_offsets(offsets, values.size, f"{name}: offsets of the nested tensor")
-        return checked(Column(values[offsets[0] : offsets[-1]], offsets - offsets[0], "int"), name)
-    sizes = np.asarray(lengths).astype(np.int64)
-    _check_ranges(offsets[:-1], sizes, values.size, name)
-    return checked(Column(values, offsets, "int").ranges(offsets[:-1], sizes, None), name)
+        return _lists(values[offsets[0] : offsets[-1]], offsets - offsets[0], name)
+    starts, sizes, n = offsets[:-1], np.asarray(lengths).astype(np.int64), values.size
+    # Compared with what is left: a sum of two arbitrary numbers may overflow. Empty ones may be anywhere.
+    outside = (sizes < 0) | ((sizes > 0) & ((starts < 0) | (starts > n) | (sizes > n - starts)))
+    if (at := np.flatnonzero(outside)).size:
+        i = at[0]
+        raise ValueError(f"{name}: document {i} has {sizes[i]} values from {starts[i]} on, of {n}")
+    return _lists(values[places_of(starts, sizes)], offsets_of(sizes), name)
 
 
 def _of_datasets(docs: Any, cls: str, name: str) -> Any:

@@ -164,14 +164,14 @@ class Ragged:
 
     @classmethod
     def from_arrow(cls, array: Any, *, nulls: str = "raise") -> Ragged:
-        """Share the lists of an array of Arrow, of any library; needs nanoarrow (``pip install ubpe-numba[arrow]``).
+        """Share the lists of an array of Arrow, of any library; needs pyarrow (``pip install ubpe-numba[arrow]``).
 
         Parameters
         ----------
         array
-            What has `__arrow_c_array__` or `__arrow_c_stream__` (a column of pyarrow, polars, nanoarrow,
-            pandas, ..., a query of DuckDB) and holds lists of integers, or one such column: lists of any
-            layout, sliced, in chunks, or with a dictionary.
+            What has `__arrow_c_array__` or `__arrow_c_stream__` (a column of pyarrow, polars, pandas, ..., a
+            query of DuckDB) and holds lists of integers, or one such column: lists of any layout, sliced, in
+            chunks, or with a dictionary.
         nulls : str
             ``"raise"``, or ``"empty"``: documents that are null are empty. A null inside a document is an
             error.
@@ -536,9 +536,8 @@ class Ragged:
             The schema and the array, whose memory is that of `values` and `offsets`; it is not to be changed
             while it is shared.
         """
-        from ubpe_numba.documents.arrow import export_lists
-
-        return export_lists(self.values, self.offsets, requested_schema)
+        capsules: tuple[object, object] = self.to_arrow().__arrow_c_array__(requested_schema)
+        return capsules
 
     def to_torch(self) -> Any:
         """Share the documents with torch.

@@ -26,6 +26,7 @@ from ubpe_numba.runtime.arrays import describe, has_arrow, offsets_of
 _COLUMNS = ("str", "utf8", "categor", "enum", "dictionary")  # in names of types of columns of words
 #: Types whose objects are no names.
 _NO_NAMES = (bool, float, complex, type(None), np.generic)
+_ROWS = 1 << 14  # that are compared at a time: of which all fits into the processor's cache
 _FEW, _WIDE = 1024, 256  # columns of fewer words, and arrays of more bytes a word, become lists
 
 
@@ -158,7 +159,7 @@ def _of_columns(docs: Any, name: str) -> Documents | None:
         return None if found is None else found._replace(offsets=np.arange(len(docs) + 1) * docs.shape[1])
     if not isinstance(docs, (list, tuple)):
         if "list" in _type_of(docs) and has_arrow(type(docs)):
-            with contextlib.suppress(ImportError):  # without nanoarrow they become lists
+            with contextlib.suppress(ImportError):  # without pyarrow they become lists
                 columns = arrow.read_arrow(docs, name, words=True)
                 return _ordered(*columns) if isinstance(columns.kind, Named) else None
         return None
@@ -170,10 +171,16 @@ def _of_columns(docs: Any, name: str) -> Documents | None:
         found = _of_column(np.concatenate(docs), name)
         return None if found is None else found._replace(offsets=offsets_of(lengths))
     parts = [_of_column(doc, name) for doc in docs] if lengths.sum() >= _FEW * len(docs) else []
-    some = arrow.renumbered([part for part in parts if part is not None])
-    if not some or len(some) < len(docs):
-        return None
-    return _ordered(np.concatenate([part.values for part in some]), offsets_of(lengths), some[0].kind)
+    numbers = dict[Any, int]()
+    values: list[NDArray[np.int32]] = []
+    for part in parts:
+        if part is None:
+            return None
+        names = cast(Named, part.kind).names
+        values.append(
+            np.array([numbers.setdefault(word, len(numbers)) for word in names], np.int32)[part.values]
+        )
+    return _ordered(np.concatenate(values), offsets_of(lengths), Named(tuple(numbers))) if values else None
 
 
 def _of_column(doc: Any, name: str) -> Documents | None:
@@ -185,10 +192,7 @@ def _of_column(doc: Any, name: str) -> Documents | None:
     if isinstance(doc, np.ndarray):
         if doc.dtype.kind not in "US" or doc.ndim != 1 or not 0 < doc.itemsize <= _WIDE:
             return None
-        doc = np.ascontiguousarray(doc, doc.dtype.newbyteorder("="))
-        symbols = doc.view(np.uint32 if doc.dtype.kind == "U" else np.uint8)
-        rows = np.arange(doc.size + 1) * (symbols.size // doc.size)
-        values, kind = arrow.numbered_rows(symbols, rows, lambda some: doc[some].tolist())
+        values, kind = _numbered_array(doc)
         return _ordered(values, np.array([0, doc.size]), kind)
     if type(doc).__module__.startswith("pandas"):
         with contextlib.suppress(TypeError):  # of objects without a hash
@@ -200,6 +204,25 @@ def _of_column(doc: Any, name: str) -> Documents | None:
         with contextlib.suppress(ImportError):
             return _ordered(*arrow.read_arrow_words(doc, name))
     return None
+
+
+def _numbered_array(words: NDArray[Any]) -> tuple[NDArray[np.int32], Named]:
+    """The number of each string of an array, as they come, and all strings. O(bytes) expected."""
+    from ubpe_numba.documents.kernels.distinct import find_distinct  # here: integers need no kernel
+
+    words = np.ascontiguousarray(words, words.dtype.newbyteorder("="))
+    symbols = words.view(np.uint32 if words.dtype.kind == "U" else np.uint8).reshape(words.size, -1)
+    values, numbers = np.empty(words.size, np.int32), dict[Any, int]()
+    hashes, first_of = np.empty(_ROWS, np.uint64), np.empty(_ROWS, np.int64)
+    number = np.empty(_ROWS, np.int32)
+    for start in range(0, words.size, _ROWS):
+        some = symbols[start : start + _ROWS].astype(np.uint32)
+        n, table = len(some), np.full(2 * _ROWS, -1, np.int32)
+        find_distinct(some.ravel(), np.arange(n + 1) * some.shape[1], table, hashes, first_of)
+        first = np.flatnonzero(first_of[:n] == np.arange(n))
+        number[first] = [numbers.setdefault(word, len(numbers)) for word in words[start + first].tolist()]
+        values[start : start + n] = number[first_of[:n]]
+    return values, Named(tuple(numbers))
 
 
 def _ordered(values: NDArray[Any], offsets: NDArray[np.int64], kind: Any) -> Documents:
