@@ -547,7 +547,37 @@ def test_ids_that_go_on_are_decoded_after_those_before() -> None:
         # a level each, so channels stay of one length
         assert not tok.vocabulary.is_relative[[ids[0][0], ids[1][0]]].any()
         part = tok.decode([one[1:] for one in ids], after=[one[:1] for one in ids])
-        assert np.array_equal(part, tok.decode(ids)[:, 1:] if axis == 0 else tok.decode(ids)[1:])
+        rest = tok.decode(ids)[:, 1:] if axis == 0 else tok.decode(ids)[1:]
+        assert np.array_equal(part, rest)
+        last = tok.decode([one[:1] for one in ids])
+        assert np.array_equal(tok.decode([one[1:] for one in ids], after=last.ravel()), rest)
+        refuses(ValueError, r"after: expected the shape \[n, 2\]", tok.decode, ids, after=[1.0])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_ids_along_the_mask_are_decoded_and_need_only_the_sample_before_them(name: str) -> None:
+    """Random ids, too; where samples are limited at an end of the scale, the one before does not say all."""
+    tok, rng, n_same = fitted(name), np.random.default_rng(0), 0
+    is_relative, gap = tok.vocabulary.is_relative, int(np.flatnonzero(tok.vocabulary.is_gap)[0])
+    for _ in range(60):
+        ids = [int(rng.choice(np.flatnonzero(tok.followers())))]
+        while len(ids) < 12:
+            ids.append(int(rng.choice(np.flatnonzero(tok.followers(ids[-1])))))
+        whole, cut = tok.decode(ids), int(rng.integers(1, 12))
+        before = tok.decode(ids[:cut])
+        part = tok.decode(ids[cut:], after=before[-1])
+        if not np.nanmax(np.abs(before), initial=0) > 39:
+            n_same += 1
+            assert np.array_equal(part, whole[before.size :], equal_nan=True)
+    assert n_same > 3
+    for t in np.flatnonzero(is_relative).tolist():
+        assert not tok.followers()[t] and not tok.followers([[gap]])[0, 0, t] and tok.followers(t).all()
+        for wrong, after in (([t], None), ([t], np.nan), ([gap, t], 0), ([gap, t], [0])):
+            refuses(ValueError, "is of differences", tok.decode, wrong, after=after)
+    assert is_relative.any() == (name != "exact")
+    assert tok.followers([]).shape == (0, tok.vocab_size)
+    refuses(ValueError, "token id 999 is outside", tok.followers, [999])
+    refuses(ValueError, "after: .*expected a sample in", tok.decode, [0], after=10**6)
 
 
 def test_metadata_stays_with_the_file(tmp_path: pathlib.Path) -> None:

@@ -26,12 +26,12 @@ from ubpe_numba.runtime.files import naming, npz_of, suffix_of, write_atomically
 from ubpe_numba.runtime.messages import Progress, warn
 from ubpe_numba.runtime.schema import check_fields
 from ubpe_numba.signals.kernels.match import FINE, MOST_TOLERANCE
-from ubpe_numba.signals.recordings import Recording, check_clip, cut, recordings_of, scale_of
+from ubpe_numba.signals.recordings import Recording, check_clip, cut, recordings_of, scale_of, values_of
 from ubpe_numba.signals.stream import SignalStream
 from ubpe_numba.signals.tokens import LONGEST, MOST, MOST_COST, Goal, Tokens, cheapest, decoded
 from ubpe_numba.signals.vocabulary import GAPS, VERSION, Fitted, SignalVocabulary
 from ubpe_numba.tokenizers.bpe import BPE
-from ubpe_numba.tokenizers.fitted import of_class
+from ubpe_numba.tokenizers.fitted import is_number, of_class
 from ubpe_numba.tokenizers.saving import checked_metadata
 from ubpe_numba.vocabulary.preprocessing import Preprocessing
 
@@ -604,7 +604,9 @@ class SignalTokenizer:
             As `encode` returns them.
         after
             The ids before these, such as those that a model was asked to continue: only what follows them is
-            returned.
+            returned. Or the last sample that they were decoded to, with a channel axis a list of one for each
+            channel; after NaN as after nothing. Only at an end of the scale, where samples are limited, the
+            result may differ.
         skip_special_tokens : bool
             Leave special tokens out. Otherwise they raise, since they do not represent samples.
 
@@ -628,9 +630,14 @@ class SignalTokenizer:
         >>> tok.decode(tok.encode([3, 4, 5])[2:], after=tok.encode([3, 4, 5])[:2]).tolist()
         [5]
         """
-        fit = self._fitted()
+        fit, samples = self._fitted(), [after]
         documents = self._documents(fit, ids, skip_special_tokens)
-        before = None if after is None else self._documents(fit, after, skip_special_tokens, "after")
+        if after is not None and fit.channel_axis is not None:
+            samples = list(after)
+        is_sample = all(map(is_number, samples))
+        before = None
+        if after is not None and not is_sample:
+            before = self._documents(fit, after, skip_special_tokens, "after")
         for name, part in (("ids", documents), ("after", before)):
             if part is not None and fit.channel_axis is None and len(part) != 1:
                 raise ValueError(
@@ -641,12 +648,39 @@ class SignalTokenizer:
                     f"{name}: expected those of {fit.scale.n_channels} channels, got {len(part)} documents"
                 )
         if before is None:
-            return self._restored(fit, documents)[0]
+            return self._restored(fit, documents, samples if is_sample else ())[0]
         whole = Ragged.from_lists([np.concatenate(pair) for pair in zip(before, documents, strict=True)])
         n = int(fit.lengths[documents[0]].sum())
         samples = self._restored(fit, whole)[0]
         axis = 1 if fit.channel_axis in (0, -2) else 0
         return np.split(samples, [samples.shape[axis] - n], axis)[1]
+
+    def followers(self, ids: Any = None) -> NDArray[np.bool_]:
+        """Mark which ids may follow others so that all can be decoded: a mask for the logits of a model.
+
+        Parameters
+        ----------
+        ids : int[...], optional
+            Ids of any shape; None for the beginning of a recording.
+
+        Returns
+        -------
+        bool[..., vocab_size] or bool[vocab_size]
+            Tokens of differences cannot come first, after a gap or after a special token; all else may.
+            Whatever is sampled along the mask is decoded, but `encode` may find a better path for it.
+
+        Examples
+        --------
+        >>> tok = SignalTokenizer(24, step=1, representation="differences").fit(np.arange(90) % 30)
+        >>> bool((tok.followers() == ~tok.vocabulary.is_relative).all()), bool(tok.followers(0).all())
+        (True, True)
+        """
+        fit, is_relative = self._fitted(), self.vocabulary.is_relative
+        if ids is None:
+            return ~is_relative
+        shaped = np.asarray(ids, None if np.size(ids) else np.int64)
+        values = self._documents(fit, shaped.reshape(-1), known=fit.lengths.size).values
+        return ~((values >= len(fit.tokens))[:, None] & is_relative).reshape(*shaped.shape, is_relative.size)
 
     def decode_batch(self, ids: Any, *, skip_special_tokens: bool = False) -> list[Any]:
         """Decode the ids of several recordings; arguments and errors are as for `decode`.
@@ -699,14 +733,22 @@ class SignalTokenizer:
             raise ValueError(f"{where} is outside the vocabulary, 0..{(known or size) - 1}")
         return Ragged(values.astype(np.int32), offsets.astype(np.int64))
 
-    def _restored(self, fit: Fitted, documents: Ragged) -> list[Any]:
-        """The samples of recordings, whose channels are documents one after the other."""
+    def _restored(self, fit: Fitted, documents: Ragged, after: Sequence[float] = ()) -> list[Any]:
+        """The samples of recordings, whose channels are documents one after the other; `after`: those before the first one."""
         ids, offsets, n = documents.values, documents.offsets, fit.scale.n_channels
         is_gap = ids >= len(fit.tokens)
         plain = ids[~is_gap]
         kept = offsets_of(~is_gap)
         begins = np.unique(np.concatenate([kept[offsets[:-1]], kept[np.flatnonzero(is_gap) + 1]]))
-        values, _, wrong = decoded(fit.tokens, plain, begins)
+        known: dict[int, int] = {}
+        if len(after):
+            gone = np.isnan(after)
+            part = Recording(np.where(gone, 0.0, after)[None], gone[None] if gone.any() else None)
+            symbols, _ = values_of(fit.scale, part, False, fit.integers, "after")
+            levels = (symbols[0] + FINE // 2) // FINE * FINE  # tokens end on whole levels
+            firsts = zip(offsets, kept[offsets], levels.tolist(), ~gone, strict=False)
+            known = {to: x for a, to, x, is_known in firsts if is_known and a < ids.size and not is_gap[a]}
+        values, _, wrong = decoded(fit.tokens, plain, begins, known)
         if wrong >= 0:
             at = int(np.flatnonzero(~is_gap)[wrong])
             raise ValueError(

@@ -5,7 +5,8 @@ Samples are integers here, `FINE` to a level; kernels/match.py defines tokens an
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -185,12 +186,15 @@ def cheapest(
 
 
 def decoded(
-    tokens: Tokens, ids: NDArray[Any], first: NDArray[np.int64]
+    tokens: Tokens,
+    ids: NDArray[Any],
+    first: NDArray[np.int64],
+    known: Mapping[int, int] = MappingProxyType({}),
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], int]:
     """Decode tokens of documents that begin at the indices `first` of the ids: samples, bases of the tokens, -1 or what is wrong.
 
     That is the index of a relative token that begins a document, before which nothing was decoded; its base
-    is 0.
+    is 0. `known`: the value before some of these indices.
 
     >>> tokens = Tokens([0, 1], np.array([0, 1, 3]), np.array([64, 30, 0], np.int32))
     >>> decoded(tokens, np.array([0, 1, 1]), np.array([0]))
@@ -204,9 +208,13 @@ def decoded(
     begins[first[first < ids.size]] = True
     sums = np.cumsum(np.where(begins, 0, ends))  # of the differences since the last token that begins anew
     last = np.maximum.accumulate(np.where(begins, np.arange(ids.size), 0))
-    after = ends[last] + sums - sums[last]
-    bases = np.where(begins, 0, np.concatenate([[0], after[:-1]]))
-    lengths = tokens.lengths[ids]
-    wrong = np.flatnonzero(begins & relative)
+    bases: NDArray[Any] = np.zeros(ids.size, np.int64)
+    is_wrong = begins & relative
+    bases[[*known]] = [*known.values()]
+    is_wrong[[*known]] = False
+    bases *= relative
+    after = (ends + bases)[last] + sums - sums[last]
+    bases = np.where(begins, bases, np.concatenate([[0], after[:-1]]))
+    lengths, wrong = tokens.lengths[ids], np.flatnonzero(is_wrong)
     samples = tokens.arena[places_of(tokens.starts[ids], lengths)] + np.repeat(bases, lengths)
     return samples, bases, int(wrong[0]) if wrong.size else -1
