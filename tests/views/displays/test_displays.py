@@ -16,6 +16,7 @@ from tables import each, refuses
 from ubpe_numba import BPE, Preprocessing, export, plot
 from ubpe_numba.errors import NotFittedError
 from ubpe_numba.plot import CompressionDisplay, MotifsDisplay, SkylineDisplay, TokensDisplay
+from ubpe_numba.signals import SignalTokenizer
 from ubpe_numba.types import Comparison
 from ubpe_numba.views.colours import DARK, LIGHT, hue_of, hues_of
 
@@ -46,6 +47,21 @@ DISPLAYS: dict[str, tuple[Callable[..., Any], set[int]]] = {
     "curves": (lambda **how: CompressionDisplay(CURVES).plot(**how), {0, 1}),
     "comparison": (lambda **how: Comparison(["a", "b"], np.eye(2, 6)).plot(**how), {0, 1}),
 }
+
+
+def test_a_recording_of_channels_with_a_gap_is_drawn_from_its_tokens() -> None:
+    t = np.arange(120)
+    recording = np.stack([np.sin(t / 8), np.cos(t / 8)], axis=1)
+    recording[50:60, 1] = np.nan
+    tok = SignalTokenizer(40, max_error=0.2, channel_axis=1).fit(recording)
+    for channel in (0, 1):
+        display = TokensDisplay.from_document(tok, recording, channel=channel)
+        assert np.array_equal(display.samples, recording[:, channel], equal_nan=True)
+        assert np.array_equal(display.ids, tok.encode(recording)[channel])
+        assert display.starts.tolist() == np.cumsum([0, *display.lengths[:-1]]).tolist()
+        assert display.lengths.sum() == 120 and (tok.vocabulary.lengths[: display.n_alphabet] == 1).all()
+        low, high = display.ax_.get_ylim()
+        assert low < np.nanmin(recording[:, channel]) and high > np.nanmax(recording[:, channel])
 
 
 @each("theme, name", [*((LIGHT, name) for name in DISPLAYS), (DARK, "tokens"), (DARK, "curves")])

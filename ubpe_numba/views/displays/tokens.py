@@ -13,6 +13,7 @@ from ubpe_numba.views.colours import Theme, colours_of, hue_of, theme_of
 from ubpe_numba.views.displays.canvas import Display, check_rate, room_of, signal_of
 
 if TYPE_CHECKING:
+    from ubpe_numba.signals import SignalTokenizer
     from ubpe_numba.tokenizers.base import Tokenizer
 
 __all__ = ["TokensDisplay"]
@@ -50,15 +51,19 @@ class TokensDisplay(Display):
         self.n_alphabet = n_alphabet
 
     @classmethod
-    def from_document(cls, tok: Tokenizer, doc: Any, **how: Any) -> Self:
+    def from_document(
+        cls, tok: Tokenizer | SignalTokenizer, doc: Any, *, channel: int = 0, **how: Any
+    ) -> Self:
         """Encode a document and draw it.
 
         Parameters
         ----------
-        tok : Tokenizer
-            A tokenizer of integers.
-        doc : int[n_samples]
+        tok : Tokenizer or SignalTokenizer
+            A tokenizer of integers, or of recordings.
+        doc : int[n_samples] or a recording
             The signal.
+        channel : int
+            Of a recording with channels: which one is drawn.
         **how
             As for `plot`.
 
@@ -68,6 +73,15 @@ class TokensDisplay(Display):
             If the tokenizer is one of text or bytes or has ids of its own, `doc` is not one document, and as
             `plot` raises it.
         """
+        from ubpe_numba.signals import SignalTokenizer  # here: the tokens of integers need no signals
+
+        if isinstance(tok, SignalTokenizer):
+            spans, samples = tok.spans(doc), np.ma.filled(np.ma.asarray(doc, np.float64), np.nan)
+            if tok.channel_axis is not None:
+                samples = np.moveaxis(samples, tok.channel_axis, 0)[channel]
+            own = spans.documents == channel % tok.scale_.n_channels
+            levels = int(np.argmax(tok.vocabulary.lengths > 1))  # as ids, before those of several samples
+            return cls(samples, spans.ids[own], spans.starts[own], spans.lengths[own], levels).plot(**how)
         samples, spans, n_alphabet = signal_of(tok, doc, cls.__name__)
         return cls(samples, spans.ids, spans.starts, spans.lengths, n_alphabet).plot(**how)
 
@@ -131,9 +145,8 @@ class TokensDisplay(Display):
         ax.add_collection(
             LineCollection(lines, colors=drawn, linewidths=widths, capstyle="butt", zorder=3), autolim=False
         )
-        low, high = (
-            (float(self.samples.min()), float(self.samples.max())) if self.samples.size else (0.0, 1.0)
-        )
+        present = self.samples[self.samples == self.samples]  # NaN is missing
+        low, high = (float(present.min()), float(present.max())) if present.size else (0.0, 1.0)
         room = room_of(low, high, 0.06)
         bottom = low - 3 * room
         bars = np.column_stack([self.starts * scale, self.lengths * scale])
