@@ -13,7 +13,6 @@ from ubpe_numba.views.colours import Theme, colours_of, hue_of, theme_of
 from ubpe_numba.views.displays.canvas import Display, check_rate, room_of, signal_of
 
 if TYPE_CHECKING:
-    from ubpe_numba.signals import SignalTokenizer
     from ubpe_numba.tokenizers.base import Tokenizer
 
 __all__ = ["TokensDisplay"]
@@ -51,9 +50,7 @@ class TokensDisplay(Display):
         self.n_alphabet = n_alphabet
 
     @classmethod
-    def from_document(
-        cls, tok: Tokenizer | SignalTokenizer, doc: Any, *, channel: int = 0, **how: Any
-    ) -> Self:
+    def from_document(cls, tok: Tokenizer | Any, doc: Any, *, channel: int = 0, **how: Any) -> Self:
         """Encode a document and draw it.
 
         Parameters
@@ -73,9 +70,7 @@ class TokensDisplay(Display):
             If the tokenizer is one of text or bytes or has ids of its own, `doc` is not one document, and as
             `plot` raises it.
         """
-        from ubpe_numba.signals import SignalTokenizer  # here: the tokens of integers need no signals
-
-        if isinstance(tok, SignalTokenizer):
+        if hasattr(type(tok), "scale_"):  # a SignalTokenizer
             spans, samples = tok.spans(doc), np.ma.filled(np.ma.asarray(doc, np.float64), np.nan)
             if tok.channel_axis is not None:
                 samples = np.moveaxis(samples, tok.channel_axis, 0)[channel]
