@@ -13,7 +13,7 @@ from ubpe_numba.views.colours import Theme, colours_of, hue_of, theme_of
 from ubpe_numba.views.displays.canvas import Display, check_rate, room_of, signal_of
 
 if TYPE_CHECKING:
-    from ubpe_numba.tokenizers.base import Tokenizer
+    pass
 
 __all__ = ["TokensDisplay"]
 
@@ -50,7 +50,7 @@ class TokensDisplay(Display):
         self.n_alphabet = n_alphabet
 
     @classmethod
-    def from_document(cls, tok: Tokenizer | Any, doc: Any, *, channel: int = 0, **how: Any) -> Self:
+    def from_document(cls, tok: Any, doc: Any, *, channel: int = 0, **how: Any) -> Self:
         """Encode a document and draw it.
 
         Parameters
