@@ -1,7 +1,7 @@
 """Tokens of signals within a tolerance, on halves that are held out: samples a token, bits, errors, time; beside compressors.
 
-    UBPE_BENCH_DATA=data python benchmarks/signals.py                     # all rows, half an hour of a
-    processor UBPE_BENCH_DATA=data python benchmarks/signals.py ecg:1:256 ecg_q8:1:1024
+    UBPE_BENCH_DATA=data python benchmarks/signals.py                  # all rows, half an hour of a processor
+    UBPE_BENCH_DATA=data python benchmarks/signals.py ecg:1:256 ecg_q8:1:1024
 
 A row is signal:tolerance:tokens. `ecg` is the record of the package, averaged to 120 Hz, without drift, with
 a step of 6: the first 60 % are learned from, of the others the first half of the documents. `ecg_q8` and

@@ -1,8 +1,7 @@
 """Text that grows: a stream that gives certain ids, beside encoding all of it again; and ids that become text one by one.
 
-python benchmarks/streams.py            microseconds for each chunk of 5 bytes, medians of rounds in which all
-sides take turns python benchmarks/streams.py decode     microseconds for each id: `decode_stream` beside
-`DecodeStream` of the package tokenizers
+python benchmarks/streams.py           microseconds per chunk of 5 bytes, medians of alternating rounds
+python benchmarks/streams.py decode    microseconds per id: `decode_stream` and tokenizers' `DecodeStream`
 
 `push`: into a stream that holds the text so far; `again`: `encode` of the text so far, ours and tiktoken's,
 and tiktoken's `encode_with_unstable`. Also the worst text, one word without an end; a fork; and the first

@@ -1,7 +1,7 @@
 """The tables of README and pages, made from `report.json`, the kept output of `compare.py`.
 
-    python benchmarks/compare.py --out benchmarks/report.json    # half an hour on a machine that does nothing
-    else python benchmarks/tables.py                                  # writes the tables into the pages
+    python benchmarks/compare.py --out benchmarks/report.json  # half an hour on an idle machine
+    python benchmarks/tables.py                                # writes the tables into the pages
 
 A table lies between ``<!-- report: NAME -->`` and ``<!-- end of report -->``.
 """

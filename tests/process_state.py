@@ -1,7 +1,8 @@
 """What a process holds beside this library: attributes of modules, of their classes, and of the objects that they hold.
 
-    before = look() ... differences(before, look())     ["numba.core.entrypoints.init_all: <function init_all
-    ...> -> <function ours ...>"]
+    before = look()
+    ...
+    differences(before, look())  ["numba.core.entrypoints.init_all: <function init_all> -> <function ours>"]
 
 Values are compared by identity; numbers, strings and tuples may be equal instead, since Python makes them
 anew.

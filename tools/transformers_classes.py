@@ -5,8 +5,7 @@ the other parts by fields of `tokenizer_config.json`. Each class is built here w
 flags; of each part the table has the values, by the flags on which it depends. Tokens are named by their
 roles, such as "$cls_token", and their ids "#cls_token"; "#=word" is the id of a word.
 
-    python tools/transformers_classes.py            # needs transformers and sentencepiece; prints what it
-    leaves out
+    python tools/transformers_classes.py            # needs transformers, sentencepiece; prints omissions
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ def quoted(value: object, most: int = 80) -> str:
 
 
 def shortened(message: object, most: int = 200) -> str:
-    """A text, or the message of an error of another library, truncated to `most` characters with dots at the end.
+    """A text, or another library's error message, truncated to `most` characters, with dots.
 
     >>> shortened("abcdef", 5), shortened("abcde", 5)
     ('ab...', 'abcde')
@@ -81,7 +81,7 @@ class LocatedError(ValueError):
     """
 
     def __init__(self, document: int, position: int, message: str, *rest: object) -> None:
-        """An error at a place; `rest` are the further arguments of the subclass, by which `at` and pickle make it again."""
+        """An error at a place; `rest` are further arguments of the subclass, for `at` and pickle."""
         self.document, self.position, self._rest = document, position, rest
         super().__init__(f"document {document}, position {position}: {message}")
 
@@ -143,7 +143,9 @@ class UnknownTokenError(LocatedError):
 
 
 class SpecialTokenError(LocatedError):
-    """A document holds a special token that the call does not allow, so that untrusted text cannot contain special tokens.
+    """A document holds a special token that the call does not allow.
+
+    So untrusted text cannot contain special tokens.
 
     Attributes
     ----------

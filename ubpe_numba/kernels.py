@@ -1,4 +1,4 @@
-"""Inside functions that numba compiles: `Tokenizer.kernels`, of the class `Kernels`, and `Ragged` are arguments of these.
+"""Inside functions that numba compiles: `Tokenizer.kernels` and `Ragged` as arguments.
 
 Numba knows both after either is passed to a compiled function. `register` makes them known earlier, for
 functions with explicit signatures, and for functions that make a `Ragged` without taking one.

@@ -1,9 +1,10 @@
-"""Displays of tokens, motifs and vocabularies, similar to scikit-learn's; they need the extra `plot` (matplotlib).
+"""Displays of tokens, motifs and vocabularies, similar to scikit-learn's.
 
-A display holds arrays. Its methods ``from_...`` compute and plot them; ``plot`` plots them again, on given
-axes or on a new figure of pyplot. The arrays stay as attributes. ``ax_`` (or ``axes_``) and ``figure_`` are
-the axes and figure of the last plot. Every display takes ``theme="light"`` or ``"dark"``. A token has the
-same hue in all of them, unless its neighbor already has that hue.
+They need the extra `plot` (matplotlib). A display holds arrays. Its methods ``from_...`` compute and plot
+them; ``plot`` plots them again, on given axes or on a new figure of pyplot. The arrays stay as attributes.
+``ax_`` (or ``axes_``) and ``figure_`` are the axes and figure of the last plot. Every display takes
+``theme="light"`` or ``"dark"``. A token has the same hue in all of them, unless its neighbor already has that
+hue.
 """
 
 from ubpe_numba.tokenizers.skyline import skyline

@@ -4,13 +4,13 @@ The calls come from the public names and their signatures (`targets`), the argum
 that the name of a parameter has (`ROLES`). Each call is run in a process of its own kind, and its outcome is
 one of
 
-    right       the result is that of the valid argument, of which this one is another form refused     an
-    error of this library that names the argument and says what was expected or how to go on, or a warning
-    unclear     another error silent      a result, of an argument that has none, or another result than that
-    of the valid one crashed     the process is gone, or hangs
+    right       the result is that of the valid argument, of which this one is another form
+    refused     an error of this library with the argument and the expected value or advice, or a warning
+    unclear     another error
+    silent      a result for an invalid argument, or a result that differs from that of the valid one
+    crashed     the process is gone, or hangs
 
-    python tools/fuzz/misuse.py --seed 1 --calls 400          # a part of all; without --calls all of them,
-    some minutes
+    python tools/fuzz/misuse.py --seed 1 --calls 400          # without --calls all of them, some minutes
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@ A process has a few seconds, so that first calls, of cold models, come from thre
 it ends. A process that crashes, hangs, complains or finds another result is a finding; exit code 1 if there
 is any.
 
-    python tools/fuzz/soak_threads.py --seconds 1200 --seed 1 python tools/fuzz/soak_threads.py --calls
-    1000000         short calls, after which memory and reference counts are as before
+    python tools/fuzz/soak_threads.py --seconds 1200 --seed 1
+    python tools/fuzz/soak_threads.py --calls 1000000       short calls; memory and reference counts must stay
 """
 
 from __future__ import annotations

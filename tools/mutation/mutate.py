@@ -1,8 +1,8 @@
 """How many small mistakes the tests notice: one change at a time, the nearest tests on each.
 
-    python tools/mutation/mutate.py                         # the sample whose score is reported, some hours
-    on two cores python tools/mutation/mutate.py --mutants 20 coding     # a few of one wing python
-    tools/mutation/mutate.py --again mutants.jsonl   # what survived in an earlier run
+    python tools/mutation/mutate.py                         # the reported sample, hours on two cores
+    python tools/mutation/mutate.py --mutants 20 coding     # a few of one wing
+    python tools/mutation/mutate.py --again mutants.jsonl   # what survived in an earlier run
 
 Mutants are drawn at random from all wings, by seed: of each file in proportion to the square root of how many
 it has, of kernels twice as many. Each stands in a copy of the repository, where the tests run that are

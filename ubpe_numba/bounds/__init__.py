@@ -1,4 +1,4 @@
-"""Certificates: numbers that no vocabulary of a size, and no segmentation, can beat; and sums over all segmentations.
+"""Certificates: bounds on any vocabulary of a size and on any segmentation; sums over these.
 
 They answer questions about tokenizers, not of tokenizing; nothing else of this library needs them.
 """

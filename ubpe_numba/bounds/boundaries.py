@@ -19,7 +19,7 @@ __all__ = ["boundary_probabilities"]
 def boundary_probabilities(
     tok: UBPE, doc: Any, *, alpha: float = 1.0, unknown: Any = None
 ) -> NDArray[np.float64]:
-    """The probability that a token begins at each position of a document, over all of its segmentations: float64[n] in 0..1.
+    """The probability that a token begins at each position of a document, float64[n] in 0..1.
 
     Parameters
     ----------
@@ -27,8 +27,9 @@ def boundary_probabilities(
         A fitted tokenizer.
     doc, unknown
         As for `UBPE.encode`. ValueError if the tokenizer changes or splits documents, or has special tokens.
+        The probabilities are over all segmentations.
     alpha
-        As `sample` of `UBPE.encode`, which draws from the same distribution.
+        As `sample` of `UBPE.encode`, which samples from the same distribution.
 
     Examples
     --------

@@ -1,4 +1,6 @@
-"""How few tokens any vocabulary of n learned tokens needs for documents: prices of symbols, improved step by step.
+"""A lower bound on the tokens that documents need with any vocabulary of n learned tokens.
+
+Prices of symbols are improved step by step.
 
 Prices of at most 1 token for every symbol of the documents certify this number (kernels/symbol_prices.py,
 with the proof). Any prices do, so they are sought in floating point, and the number is computed from the best
@@ -47,8 +49,8 @@ _BLOCKS = 4  # of a stage at most
 _GAIN, _LAST_GAIN = 1e-4, 1e-6  # of the bound, in a block: of less a stage, or the last one, ends
 _ONE = 2**24  # a token, in integers
 _SAFE = 2.0**61
-#: Bytes that a node and an edge cost at most while candidates are found, and then in the ascent, where there
-#: may be as many candidates as edges.
+#: Bytes per node and edge at most while candidates are searched, and then in the ascent, with as many
+#: candidates as edges at most.
 NODE, EDGE, CANDIDATE = 200, 24, 48
 _MOST = 2 << 30  # bytes, by default
 _PARTS, _PARTS_FROM = 4, 400_000  # parts of the edges, and from how many edges on
@@ -101,7 +103,7 @@ class LowerBound:
 
     @property
     def gap(self) -> float:
-        """How many tokens more than the bound the tokenizer needs, as a share of the bound; 0 for documents without symbols.
+        """How many tokens more than the bound the tokenizer needs, as a share of the bound.
 
         Examples
         --------
@@ -130,7 +132,7 @@ def lower_bound(
     memory_limit: int | None = None,
     progress: bool | str = "auto",
 ) -> LowerBound:
-    """How few tokens any vocabulary of a size needs for documents: a number that no training can beat on them.
+    """A lower bound on the tokens that documents need with any vocabulary of a size.
 
     Parameters
     ----------
@@ -166,18 +168,18 @@ def lower_bound(
 
     Notes
     -----
-    The claim: take any vocabulary of this alphabet and of `n_tokens` tokens, of which those that are learned
-    have at most `max_token_length` symbols, or are tokens of `tok`, and occur at least `min_count` times
-    within segments of these documents (or are not used). Any encoder needs at least `tokens` of its tokens
-    for the documents. So `tok` itself, if `n_tokens` and `min_count` leave it its vocabulary, is never below.
-    The proof, by prices of symbols, is in ``bounds/kernels/symbol_prices.py``; the number is computed in
-    integers, so no rounding makes it wrong. No token crosses the end of a segment, and special tokens belong
-    to none.
+    The claim: let a vocabulary have this alphabet and `n_tokens` tokens. Its learned tokens have at most
+    `max_token_length` symbols, or are tokens of `tok`, and occur at least `min_count` times within segments
+    of these documents (or are not used). Then any encoder needs at least `tokens` of its tokens for the
+    documents, and no training can beat this number. So `tok` itself, if `n_tokens` and `min_count` leave it
+    its vocabulary, is never below. The proof, by prices of symbols, is in
+    ``bounds/kernels/symbol_prices.py``; the number is computed in integers, so no rounding makes it wrong. No
+    token crosses the end of a segment, and special tokens belong to none.
 
-    The search ends near the optimum of a linear programme in which tokens may belong to a vocabulary in part.
+    The search ends near the optimum of a linear program in which tokens may belong to a vocabulary in part.
     For text that is split into words the bound is close to the best vocabulary. For whole texts and for
-    signals it is not: a gap there may say more about the bound than about the tokenizer. Of whole documents
-    give `max_token_length` or `min_count`, or tokens may be as long as these. With `seconds` None the bound
+    signals it is not: a gap there may say more about the bound than about the tokenizer. For whole documents
+    pass `max_token_length` or `min_count`, or tokens may be as long as these. With `seconds` None the bound
     is the same for any number of threads and on any machine.
 
     Examples
@@ -230,7 +232,10 @@ def distinct_segments(segments: Ragged, weights: np.ndarray | None) -> tuple[Rag
 
 
 class Bound(NamedTuple):
-    """Result for units: no vocabulary whose tokens have at most `longest` symbols, or are given, needs fewer `tokens`."""
+    """Result for units: every vocabulary of a class needs at least `tokens`.
+
+    Its tokens have at most `longest` symbols, or are given.
+    """
 
     tokens: int
     longest: int | None  # None for any
@@ -252,9 +257,11 @@ def bound_of_units(
     progress: Progress,
     tokens: Ragged | None = None,
 ) -> Bound:
-    """The bound for `n` learned tokens and units of one alphabet id or more each, which occur `weights` times, int64 above 0.
+    """The bound for `n` learned tokens and units of at least one alphabet id.
 
-    There are fewer than 2**62 symbols in all, by weight. Of `tokens`, those longer than `longest` are
+    Units occur `weights` times, int64 above 0.
+
+    There are fewer than 2**62 symbols in all, by weight. Those of `tokens` that are longer than `longest` are
     candidates too. Raises MemoryError if `longest` or own tokens are passed, and their lattice exceeds the
     limit.
 
@@ -301,7 +308,10 @@ def _lattice_of(
     limit: int,
     place: int,
 ) -> Substrings:
-    """The candidates as edges, at `place` bytes if the limit might not do; of a length that memory allows, if none is given."""
+    """The candidates as edges, at `place` bytes each if memory is short.
+
+    If no length is given, it is chosen by memory.
+    """
     fixed, cap = NODE * (units.total + len(units)), 2**31 - 1 if longest is None else longest
     needed = fixed + (EDGE + CANDIDATE) * n_edges_of(units.lengths, cap)
     most = 2**62 if needed <= limit else max(0, (limit - fixed) // place)
@@ -336,7 +346,10 @@ def _is_cut(found: Substrings) -> bool:
 
 
 class Places(NamedTuple):
-    """Where candidates begin: occurrences of candidate t are ``at[ends[t - 1] : ends[t]]``, nodes; parts of them are `chunks`."""
+    """The beginnings of candidates: t occurs at the nodes ``at[ends[t - 1] : ends[t]]``.
+
+    `chunks` are parts of the candidates.
+    """
 
     ends: np.ndarray  # int64[T]
     at: np.ndarray  # int32[E]
@@ -359,12 +372,13 @@ class Places(NamedTuple):
         return Places.of(np.cumsum(per_token[chosen]), self.at[of], self.length[chosen], self.counts[chosen])
 
 
-# -------------------------------------------------------------------------------------------------------------
-# prices
+# ----------------------------------------------------------------------------------------- prices
 
 
 class _Ascent:
-    """Accelerated ascent of the prices of all symbols, which keeps the best; stages may look at some of the candidates only.
+    """Accelerated ascent of the prices of all symbols, which keeps the best.
+
+    Some stages use only a part of the candidates.
 
     `best` and `value` are the best prices and their bound with all candidates, `tried` and `tried_value`
     those of the last stages with the candidates that they look at, `places`.
@@ -410,7 +424,10 @@ class _Ascent:
         self.tried, self.tried_value = self.best.copy(), self.value
 
     def climb(self, end: float | None, progress: Progress) -> bool:
-        """Improve the prices until time `end` (monotonic), or until they hardly gain; returns whether that was reached."""
+        """Improve the prices until time `end` (monotonic), or until gains are tiny.
+
+        Returns whether the latter was reached.
+        """
         if self.n == 0 or not self.everything.ends.size:
             return True  # equal prices of 1 are best
         began = time.monotonic()
@@ -464,7 +481,8 @@ class _Ascent:
                 if missing > 1e-9 * abs(value):
                     curvature = max(curvature * _KEPT, min(2 * missing / self.moved[2] * tau, 3 * curvature))
                 self.step = min(max(1 / curvature, _LEAST), _MOST_STEP)
-            if value < floor - 1e-9 * abs(floor):  # worse than where the stage began: steps are too long
+            # worse than at the beginning of the stage: steps are too long
+            if value < floor - 1e-9 * abs(floor):
                 if self.step <= _LEAST:  # all that rounding allows has been reached
                     return
                 self.step = max(self.step / 2, _LEAST)
@@ -569,7 +587,9 @@ class _Ascent:
 
 
 def _highest(value: Callable[[int], float], low: int) -> int:
-    """The first number from `low` on after which a function does not rise, where it rises before and not afterwards.
+    """The first number from `low` on after which a function does not rise.
+
+    It must rise before and not afterwards.
 
     >>> _highest(lambda k: -abs(k - 23.0), 4)
     23

@@ -1,8 +1,10 @@
-"""How heavy any segmentation of a document is at most, and the truly n best: certificates of `UBPE.encode_nbest` by tf-idf.
+"""A bound on the weight of any segmentation of a document, and the truly n best by tf-idf.
 
-The beam search of `encode_nbest` always runs first. From prices of tokens (kernels/path_prices.py) follows
-the most that any segmentation weighs; a guided search runs the beam a second time in the order of these
-prices and keeps the best of both; an exact one then tries every tail that the bound does not exclude.
+They are certificates of `UBPE.encode_nbest`.
+
+The beam search of `encode_nbest` always runs first. Prices of tokens (kernels/path_prices.py) give the most
+that any segmentation weighs. A guided search runs the beam a second time in the order of these prices and
+keeps the best of both. An exact search then tries every tail that the bound does not exclude.
 """
 
 from __future__ import annotations
@@ -43,7 +45,7 @@ def encode_nbest(
     guided: bool = False,
     unknown: Any = None,
 ) -> tuple[NBest, NDArray[np.float64]]:
-    """The `n` best segmentations of documents by tf-idf, and how much heavier any segmentation can be than the first.
+    """The `n` best segmentations of documents by tf-idf, and a bound on heavier segmentations.
 
     Parameters
     ----------
@@ -55,8 +57,8 @@ def encode_nbest(
         As for `UBPE.encode_nbest`; if the search is exact or guided, None means 16, or `n` if that is more.
     exact
         Find the truly best, with ties broken by fewer tokens, then the shorter first token, then the shorter
-        second one, and so on. For documents of up to about 120 symbols: the effort grows fast with their
-        length, and a ValueError says when a document needs too much of it.
+        second token, and so on. For documents of up to about 120 symbols: the effort grows fast with their
+        length, and ValueError for a document that needs too much.
     guided
         Search a second time, by the weight of tokens beyond their price elsewhere in the document, and return
         the best of both. Nearer to the true best in long documents, at several times the cost.
@@ -120,7 +122,9 @@ def certified(
     guided: bool,
     number: int,
 ) -> tuple[Ragged, np.ndarray, float]:
-    """The n best paths of a document, int32 alphabet ids, their weights in fixed point, and how much heavier one can be at most.
+    """The n best paths of a document, int32 alphabet ids, their weights, and the largest gap.
+
+    Weights are in fixed point. The gap is how much heavier another path can be at most.
 
     `candidates` are the n best paths of a beam search; `number` is that of the document in errors.
     """
@@ -156,7 +160,10 @@ def _weigh(encoder: PathEncoder, paths: Ragged) -> np.ndarray:
 
 
 class Prices(NamedTuple):
-    """The lattice of a document, prices of its tokens, and the most that a path of it weighs, in fixed point."""
+    """The lattice of a document, prices of its tokens, and the most that a path can weigh.
+
+    The last is in fixed point.
+    """
 
     bounds: np.ndarray  # int64[n + 1], of `matches`
     matches: np.ndarray  # tokens by their start
@@ -190,7 +197,10 @@ class Prices(NamedTuple):
 def _exact(
     encoder: PathEncoder, given: Prices, least: float, n: int, by_bag: bool, number: int
 ) -> tuple[Ragged, np.ndarray]:
-    """The truly n best of the paths that weigh `least` or more; `number` is that of the document in errors."""
+    """The truly n best of the paths that weigh `least` or more.
+
+    Errors give the `number` of the document.
+    """
     size, n_symbols = 1 << 12, given.value.size - 1
     while True:
         scratch = path_prices.Scratch(

@@ -231,7 +231,10 @@ def convert(options: Namespace) -> None:
 
 
 def _unfitted(options: Namespace, kind: str) -> Tokenizer:
-    """The tokenizer that the options of `fit` describe, for documents of this kind; ValueError if they contradict."""
+    """The tokenizer that the options of `fit` describe, for documents of this kind.
+
+    ValueError if they contradict each other.
+    """
     text = kind == "text"
     given = {
         "n_candidates": options.n_candidates,
@@ -280,7 +283,10 @@ def _unfitted(options: Namespace, kind: str) -> Tokenizer:
 
 
 def _symbols(rows: str) -> dict[bytes, int]:
-    """The alphabet of --symbols: characters of a byte, with their places in the rows between commas as ids."""
+    """The alphabet of --symbols: single-byte characters with ids.
+
+    The rows between commas have the same ids 0, 1, 2, ...
+    """
     alphabet: dict[bytes, int] = {}
     first, *others = rows.split(",")
     if not first:
@@ -306,7 +312,10 @@ def _form(options: Namespace) -> Form:
 
 @contextlib.contextmanager
 def _placed(reader: Reader | None) -> Iterator[None]:
-    """Raise an error at a position of a document as ValueError with its file, and with the index of the document in that file."""
+    """Turn an error at a position of a document into a ValueError with its file.
+
+    It has the index of the document in that file.
+    """
     try:
         yield
     except LocatedError as error:
@@ -320,7 +329,10 @@ def _placed(reader: Reader | None) -> Iterator[None]:
 
 
 def _symbol(symbol: str, kind: str, name: str) -> Any:
-    """A symbol of documents of this kind; ValueError, with the name of the option, for others than integers if all are."""
+    """A symbol of documents of this kind.
+
+    ValueError, with the name of the option, if it must be an integer and is not.
+    """
     try:
         return int(symbol) if kind == "integers" else symbol
     except ValueError:
@@ -338,7 +350,10 @@ def _word(text: str) -> tuple[str, int]:
 
 
 def _suffix(path: str, option: str, known: tuple[str, ...]) -> str:
-    """The suffix of a path in lower case; ValueError, with the name of the option, if it is not one of those known."""
+    """The suffix of a path in lower case.
+
+    ValueError, with the name of the option, if it is not one of `known`.
+    """
     suffix = pathlib.Path(path).suffix.lower()
     if suffix not in known:
         raise ValueError(f"{option}: expected a name that ends in {' or '.join(known)}, got {path}")

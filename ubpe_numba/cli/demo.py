@@ -1,8 +1,10 @@
-"""The demo, `python -m ubpe_numba demo`: a real signal is tokenized and decoded again, exactly and within a tolerance.
+"""The demo, `python -m ubpe_numba demo`: tokenize a real signal and decode it again.
 
-Five minutes of ECG that ship with the package are averaged to 120 Hz, rid of their drift and rounded to
-levels; the levels are encoded in three ways, decoded, and compared. Then whole beats are found by tokens that
-match within a tolerance.
+It does so exactly, and within a tolerance.
+
+The signal is five minutes of ECG, which ship with the package. They are averaged to 120 Hz, detrended and
+rounded to levels. The levels are encoded in three ways, decoded, and compared. Then tokens that match within
+a tolerance find whole beats.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ from ubpe_numba.tokenizers.ubpe import UBPE
 from ubpe_numba.views.demo_picture import Found, Shapes, draw
 
 RATE = 360  # samples per second of the record
-BEAT_RATE = 120  # of what the demo tokenizes
+BEAT_RATE = 120  # sampling rate of the signal that the demo tokenizes
 _STEP = 6  # units of the record: the noise of its rests is smaller
 _BARS = "▁▂▃▄▅▆▇█"
 _WIDEST = 40  # characters of a sketch
@@ -36,7 +38,9 @@ _LEARNED, _LONG = 120, 0.3  # seconds that they are learned from, and of a token
 
 
 def load_ecg() -> tuple[np.ndarray, np.ndarray]:
-    """The bundled record: samples uint8[108000] at 360 Hz, and offsets int64[301] of its 300 documents of a second each.
+    """The bundled record: samples uint8[108000] at 360 Hz, and offsets int64[301].
+
+    Its 300 documents have a second each.
 
     >>> values, offsets = load_ecg()
     >>> values.size, len(offsets) - 1
@@ -48,7 +52,9 @@ def load_ecg() -> tuple[np.ndarray, np.ndarray]:
 
 
 def load_signal(rate: int = BEAT_RATE) -> NDArray[np.float64]:
-    """The bundled record averaged to `rate` samples per second, a divisor of 360, and without drift, in units of the record.
+    """The bundled record averaged to `rate` samples per second, detrended, in units of the record.
+
+    `rate` is a divisor of 360.
 
     Of the samples that become one the mean of the second around is subtracted (beyond the ends of the record
     its first and last sample are repeated). Sums are those of integers, so that the result is the same on
@@ -66,8 +72,8 @@ def load_signal(rate: int = BEAT_RATE) -> NDArray[np.float64]:
 def load_beats() -> tuple[NDArray[np.int32], NDArray[np.int64], Scale]:
     """`load_signal` at 120 Hz rounded to the nearest multiple of 6.
 
-    Returns `levels` (int32[36000]): symbols, 0 is the lowest level; `offsets` (int64[301]): of the 300
-    documents of one second; `scale`: the values of the levels, in units of the record.
+    Returns `levels` (int32[36000]): symbols, 0 is the lowest level. `offsets` (int64[301]): of the 300
+    documents of a second each. `scale`: the values of the levels, in units of the record.
 
     >>> levels, offsets, scale = load_beats()
     >>> levels.size, len(offsets) - 1, scale.n_symbols, scale.max_error
@@ -143,7 +149,10 @@ def run(n_tokens: int = 1024, plot: str | None = None, progress: bool | str = "a
 
 
 def whole_beats() -> tuple[Found, float]:
-    """The record at 60 Hz in tokens that match within 12 units, learned from its first two minutes, and their bound."""
+    """The record at 60 Hz in tokens that match within 12 units, and their error bound.
+
+    They are learned from its first two minutes.
+    """
     signal = load_signal(_SLOW)
     tok = SignalTokenizer(_SHAPES, max_error=_ERROR, representation="both")
     tok.fit(signal[: _LEARNED * _SLOW], low=signal.min(), high=signal.max(), sampling_rate=_SLOW)
@@ -152,14 +161,20 @@ def whole_beats() -> tuple[Found, float]:
 
 
 def coarse(signal: NDArray[np.float64]) -> tuple[BPE, NDArray[np.int32], float]:
-    """A tokenizer of 300 tokens for the signal in levels of 20 units, by which exact tokens are long; the levels, their bound."""
+    """A tokenizer of 300 tokens for the signal in levels of 20 units; the levels, their error bound.
+
+    With these levels exact tokens are long.
+    """
     scale = Scale(step=_COARSE)
     levels = scale.fit_transform(signal)
     return BPE(_SIZES, alphabet=scale.n_symbols).fit(levels, progress=False), levels, scale.max_error.item()
 
 
 def beats(found: Found) -> list[str]:
-    """A table of the tokens of 0.3 s or more that say most about a signal: a header, and a line with a sketch of each."""
+    """A table of the most telling tokens of 0.3 s or more of a signal.
+
+    A header, and a line with a sketch of each.
+    """
     shapes = Shapes.of(found, shortest=round(_LONG * _SLOW))
     if not shapes.tokens.size:
         return ["  none occurs 5 times"]
@@ -175,9 +190,11 @@ def beats(found: Found) -> list[str]:
 
 
 def sketch(shape: NDArray[np.float64], widest: int | None = None) -> str:
-    """A shape in one line of blocks, the lowest value at the bottom, a space for NaN; a range below 36 does not reach the top.
+    """A shape in one line of blocks, the lowest value at the bottom, a space for NaN.
 
-    Of one that is longer than `widest` the largest of neighbours are drawn.
+    A range below 36 does not reach the top.
+
+    If it is longer than `widest`, the largest of neighbors are plotted.
 
     >>> sketch(np.array([0.0, 0, 18, 42, 24, 0, np.nan])), sketch(np.array([6.0, 6, 12]))
     ('▁▁▄█▅▁ ', '▁▁▂')

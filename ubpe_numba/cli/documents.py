@@ -101,11 +101,11 @@ def format_of(path: str, form: Form, option: str = "--format", kind: str | None 
 class Reader:
     """The documents of some files, one after the other: text as bytes, integers as arrays, words as lists.
 
-    `paths`: the files; ``"-"`` is standard input; `form`: how documents are stored in them; `kind`: for a
-    model, what its symbols are: ``"int"``, ``"words"``, or ``"bytes"`` or ``"str"``, which documents then
+    `paths`: the files; ``"-"`` is standard input. `form`: how documents are stored in them. `kind`: for a
+    model, the kind of its symbols, ``"int"``, ``"words"``, or ``"bytes"`` or ``"str"``, which documents then
     become. Documents of a different kind are rejected, except integers that are bytes by `form`
-    (``dtype="uint8"``). ValueError for options that do not fit the files; during iteration, with file and
-    line, for a document that is not valid; UserWarning for a file without a symbol.
+    (``dtype="uint8"``). ValueError for options that do not fit the files and, with file and line, for a
+    document that is not valid. UserWarning for a file without a symbol.
     """
 
     def __init__(self, paths: list[str], form: Form, *, kind: str | None = None) -> None:
@@ -138,7 +138,10 @@ class Reader:
         return begun or self._all()
 
     def first_kind(self) -> str:
-        """The kind of symbols of the first document; UserWarning for a file of text that looks like one of another format."""
+        """The kind of symbols of the first document.
+
+        UserWarning for a file of text that looks like one of another format.
+        """
         for path in (path for path, form in self.files if form == "text" and os.path.isfile(path)):
             with opened(path) as f:
                 beginning = f.read(1000)
@@ -157,7 +160,10 @@ class Reader:
         return "text" if first is None else kind_of(first)
 
     def whole(self) -> dict[str, Any]:
-        """The arguments `docs` and, if needed, `offsets` of `fit`; a single file of an array or a text is not copied."""
+        """The arguments `docs` and, if needed, `offsets` of `fit`.
+
+        A single file of an array or a text is not copied.
+        """
         path, form = self.files[0]
         if len(self.files) == 1 and form in ARRAYS and self.kind in (None, "int"):
             self._starts = [(0, path)]
@@ -284,7 +290,7 @@ def _of_jsonl(f: BinaryIO, path: str, form: Form) -> Iterator[Any]:
 
 
 def _of_sequences(f: BinaryIO, path: str, form: Form) -> Iterator[bytes]:
-    """Letters of the records of FASTA or FASTQ, without headers and comments, and without qualities, one for each letter."""
+    """Letters of the records of FASTA or FASTQ, without headers, comments and qualities."""
     held: bytearray | None = None
     left: int | None = 0  # qualities that are to come, None before their line
     for i, line in enumerate(f, 1):
@@ -394,7 +400,7 @@ def samples(path: str) -> np.ndarray:
 
 
 def integer_type(name: str | None, option: str) -> np.dtype[Any]:
-    """The dtype of this name; ValueError, with the name of the option, if there is none or it is not one of integers."""
+    """The dtype of this name; ValueError, with the name of the option, unless it is an integer type."""
     try:
         dtype = np.dtype(name) if name else None
     except TypeError:
@@ -408,7 +414,7 @@ def integer_type(name: str | None, option: str) -> np.dtype[Any]:
 
 @contextlib.contextmanager
 def opened(path: str) -> Iterator[BinaryIO]:
-    """The bytes of a file, unpacked if its name ends in .gz; ValueError where it is not valid then."""
+    """The bytes of a file, unpacked if its name ends in .gz; ValueError if that fails."""
     if path == STANDARD:
         with naming_target("standard input"):
             yield sys.stdin.buffer
@@ -450,7 +456,10 @@ def _warn_if_empty(path: str, n_documents: int, n_symbols: int) -> None:
 
 @contextlib.contextmanager
 def output(path: str) -> Iterator[BinaryIO]:
-    """A file to write, which appears when the block ends without an error; standard output, a pipe or a device directly."""
+    """A file to write, which appears when the block ends without an error.
+
+    Standard output, a pipe or a device is written directly.
+    """
     if path == STANDARD:
         yield sys.stdout.buffer  # `main` names it in errors
         sys.stdout.buffer.flush()
@@ -463,9 +472,11 @@ def output(path: str) -> Iterator[BinaryIO]:
 
 
 def check_output(option: str, path: str, inputs: Iterable[str]) -> None:
-    """Refuse a file, before a long work, that cannot be written, or that is an input of the command, by another name too.
+    """Reject a file, before a long computation, that cannot be written or is an input.
 
-    FileNotFoundError if its folder does not exist; ValueError for a compressed one, and for an input, which
+    Inputs are recognized by other names too.
+
+    FileNotFoundError if its folder does not exist. ValueError for a compressed file, and for an input, which
     would be lost.
     """
     if path.lower().endswith(COMPRESSED):
@@ -492,7 +503,7 @@ def _with_content(paths: Iterable[str]) -> Iterator[str]:
 
 
 def _identity(path: str, standard: Any) -> tuple[int, int] | None:
-    """Device and number of a regular file, or of that which is the `standard` stream; None for anything else."""
+    """Device and number of a regular file, or of the file of the `standard` stream; otherwise None."""
     try:
         status = os.fstat(standard.fileno()) if path == STANDARD else os.stat(path)
     except (OSError, ValueError):  # the stream is missing, or is not a file

@@ -21,8 +21,8 @@ def describe_model(
 ) -> dict[str, Any]:
     """The facts of a fitted tokenizer as plain data.
 
-    `top`: how many of the learned tokens to list; `sort`: their order: ``"count"``, ``"length"`` or
-    ``"weight"``, the largest first, or ``"id"``; `documents`: documents to encode with the vocabulary and
+    `top`: how many of the learned tokens to list. `sort`: their order: ``"count"``, ``"length"`` or
+    ``"weight"``, the largest first, or ``"id"``. `documents`: documents to encode with the vocabulary and
     with smaller ones. Returns numbers, strings, lists and dicts.
 
     >>> from ubpe_numba import BPE
@@ -235,7 +235,10 @@ def _shown(word: Any) -> Any:
 
 
 def _encoded(tokenizer: Tokenizer, documents: Iterable[Any]) -> dict[str, Any]:
-    """Figures of the encoding of documents, also with vocabularies truncated to 2, 4, 8, ... times the alphabet."""
+    """Figures of the encoding of documents, also with truncated vocabularies.
+
+    Their sizes are 2, 4, 8, ... times the alphabet.
+    """
     held = list(documents)
     n_symbols = sum(
         len(doc.encode("utf-8", "surrogatepass"))

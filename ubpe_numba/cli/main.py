@@ -2,9 +2,9 @@
 
 The commands are in `commands.py`.
 
-Exit codes: 0; 1 if something failed (files, memory, extras that are not installed, a comparison by `verify`),
-2 for bad usage and bad input, 130 after Ctrl-C, 141 if the reader of standard output has closed it. Errors
-are one line on standard error.
+Exit codes: 0 for success; 1 if something failed (files, memory, extras that are not installed, a comparison
+by `verify`). 2 is for bad usage and bad input, 130 after Ctrl-C, 141 if the reader of standard output has
+closed it. Errors are one line on standard error.
 """
 
 from __future__ import annotations
@@ -111,10 +111,11 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _open_standard() -> None:
-    """Open standard streams that are closed, so that no file gets their numbers, and using them is an error of the system.
+    """Open standard streams that are closed, so that no file gets their numbers.
 
-    Standard error is the null device then; of it standard input cannot be read, and standard output not be
-    written.
+    Using them is then a system error.
+
+    Standard error is then the null device: reading standard input or writing standard output fails.
     """
     for name, flags, mode in (
         ("stdin", os.O_WRONLY, "r"),
@@ -126,7 +127,9 @@ def _open_standard() -> None:
 
 
 def _printable(text: str) -> str:
-    r"""A text as a single line: characters that move the cursor or set colors, as file names may contain, are written out.
+    r"""A text as a single line, with control characters written out.
+
+    These move the cursor or set colors; file names may contain them.
 
     >>> _printable("a\n\x1b[31m é")
     'a\\n\\x1b[31m é'
@@ -139,7 +142,10 @@ def _warn(message: Warning | str, *_: Any, **__: Any) -> None:
 
 
 def _forget_stdout() -> None:
-    """Point standard output, which cannot be written, to the null device: flushing it at exit would print another error."""
+    """Point standard output, which cannot be written, to the null device.
+
+    Otherwise flushing it at exit would print another error.
+    """
     with contextlib.suppress(OSError, ValueError):  # standard output may be an object without a file
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 

@@ -40,7 +40,7 @@ def fit(options: Namespace) -> None:
 
 
 def encode(tokenizer: SignalTokenizer, options: Namespace) -> None:
-    """Write the ids of recordings, those of a channel a document."""
+    """Write the ids of recordings, a document per channel."""
     recordings, _ = read(options.files, options.format)
     to = Form(options.to or ("ids" if options.output == "-" else None), ids=True)
     write_documents(options.output, to, tokenizer.encode_batch(recordings), np.dtype(np.int32))
@@ -90,7 +90,8 @@ def inspect(tokenizer: SignalTokenizer, top: int) -> dict[str, Any]:
 def read(paths: list[str], form: str | None) -> tuple[list[NDArray[Any]], list[str] | None]:
     """The recordings of files, [samples] or [samples, channels], and the names of channels that a csv has.
 
-    ValueError, naming file and line, for what is not a number; an empty field of a csv is a missing sample.
+    ValueError, with file and line, for a field that is not a number; an empty field of a csv is a missing
+    sample.
     """
     found, names = [], None
     for path in paths:

@@ -1,10 +1,10 @@
 """Documents that are split, contain special tokens, or have ids of their own, as ids.
 
-Special tokens are taken out of a document, what is left between them is cut into segments, each segment is
-encoded as if it were a document, and the ids are put together and renumbered:
+First, special tokens are removed. The text between them is split into segments, and each segment is encoded
+as if it were a document. Then all ids are put together and renumbered:
 
-    "low lower<end>"  ->  "low", " lower" | <end>  ->  [256] [32 256 101 114] | 257  ->  [256, 32, 256, 101,
-    114, 257]
+    "low lower<end>"  ->  "low", " lower" | <end>  ->  [256] [32 256 101 114] | 257
+                  ->  [256, 32, 256, 101, 114, 257]
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ def encode_cut(
 ) -> tuple[Ragged, Places | None]:
     """The ids of documents that are split, contain special tokens, or have ids in an order of their own.
 
-    `encode` takes segments of alphabet ids; `words`, if there is one, segments of bytes. `unstable`: as
-    `Tables.unstable`, the tokens that a segment equal to them becomes. With `trace` also the place of each
-    token where text is rewritten, so that it cannot be told from the ids.
+    `encode` takes segments of alphabet ids. `words`, or None, takes segments of bytes. `unstable` is that of
+    `Tables`: the tokens for a segment equal to one of them. `trace` also requests the place of each token,
+    for rewritten text, whose places do not follow from the ids.
     """
     alphabet, vocabulary, segmenter = model
     alphabet.check_kind(given, name=name)
@@ -108,7 +108,9 @@ def encode_cut(
 
 
 def _without_refused(model: Model, found: Ragged, pieces: Stretches, special: SpecialChoice) -> Ragged:
-    """The tokens of stretches, where those with the id of a special token that is not allowed are what they are made of.
+    """Replace special tokens that are not allowed by the tokens of their text.
+
+    The other tokens of the stretches stay as they are.
 
     Words may have the ids of tokens, which pairs make of text that a normalizer or a flag hides from the
     search for words. SpecialTokenError for a symbol that has the id of a forbidden word; its position is that
@@ -144,8 +146,11 @@ def _without_refused(model: Model, found: Ragged, pieces: Stretches, special: Sp
 
 
 def _of_runs(model: Model, tokens: NDArray[np.int32], places: Places, segments: NDArray[np.int64]) -> Places:
-    """The places of tokens, of bytes those of all unknown characters in a row, as the package tokenizers has them."""
-    from ubpe_numba.text.sentencepiece import BYTES  # here only: few models have such characters
+    """Make the places of tokens as the package tokenizers gives them.
+
+    A token of unknown bytes covers all unknown characters in a row.
+    """
+    from ubpe_numba.text.sentencepiece import BYTES  # here only: few models have these characters
 
     alphabet, vocabulary, segmenter = model
     assert segmenter.token_ids is not None  # a model of a tokenizer.json has some
@@ -176,7 +181,7 @@ def _encode_segments(
     if isinstance(unknown, tuple):  # these symbols have been taken out
         unknown = "raise"
     elif unknown == "raise" and segmenter.unknown is not None and alphabet.kind == "str":
-        from ubpe_numba.text.sentencepiece import UNKNOWN  # here only: few models have such characters
+        from ubpe_numba.text.sentencepiece import UNKNOWN  # here only: few models have these characters
 
         symbol = int(alphabet.lookup(np.array([UNKNOWN], np.uint32))[0])
         unknown = symbol if symbol >= 0 else unknown
@@ -218,7 +223,7 @@ def _whole_words(
 def _ids_of(
     model: Model, tokens: NDArray[np.int32], pieces: Stretches
 ) -> tuple[NDArray[np.int32], NDArray[np.int64] | None]:
-    """The ids of tokens, and of each the token that it comes from; None where there is one for each."""
+    """The ids of tokens, and the token that each id comes from (None if there is one id per token)."""
     alphabet, vocabulary, segmenter = model
     assert segmenter.token_ids is not None  # else tokens are ids
     ids = segmenter.token_ids[tokens]

@@ -1,9 +1,9 @@
 """Decoding: token ids back to symbols, through the arena.
 
-One pass into a buffer, whose size is estimated from some of the ids: to measure it would take a third of the
-time. Where the estimate was too small the rest is measured and the buffer replaced, once. Nor are ids checked
-first: the pass stops at one that is outside the vocabulary. Only where a user gives the buffer they are, so
-that it is left as it was.
+Decoding makes one pass into a buffer. Its size is estimated from some of the ids, since measuring all would
+take a third of the time. If the estimate is too small, the rest is measured and the buffer is replaced once.
+The pass itself checks ids: it stops at one outside the vocabulary. Only a buffer given by the user is left as
+it is after an error, so ids are checked first.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ SPARE = decode.BLOCK * decode.SLOT + decode.SLACK  # bytes that the kernel needs
 
 
 class Decoder:
-    """Decoding with the tables of a vocabulary, of special tokens and of ids given by the user, if there are any.
+    """Decoding with the tables of a vocabulary, of special tokens and of custom ids.
 
-    `dtype` of the symbols: uint8 for bytes, uint32 code points for str, int32 or int64 for integers; `gaps`
-    bool[V], mask of the ids without a token, or None; `alphabet`: that of the symbols, where documents are
-    words with special tokens after the words; `lengths` int64[V], symbols of each id; `sizes`, `starts`,
-    `arena`, `slots`: drawn in kernels/decode.py; `tables`: the last three as the kernel takes them.
-    ValueError if a token has 2**31 bytes or more.
+    `dtype` is that of the symbols: uint8 for bytes, uint32 (code points) for str, int32 or int64 for
+    integers. `gaps` bool[V] marks the ids without a token, or is None. `alphabet` is used for documents of
+    words; their special tokens follow the words. `lengths` int64[V] are the symbols per id. `sizes`,
+    `starts`, `arena` and `slots` are described in kernels/decode.py; `tables` holds the last three for the
+    kernel. ValueError if a token has 2**31 bytes or more.
     """
 
     def __init__(self, vocabulary: Vocabulary, alphabet: Alphabet, segmenter: Segmenter) -> None:
@@ -87,7 +87,10 @@ class Decoder:
         return out.view(self.dtype), ends // self.dtype.itemsize
 
     def places(self, ids: Ragged, symbols: np.ndarray, ends: np.ndarray) -> list[tuple[int, int]]:
-        """Where each document is in `symbols`, without what a tokenizer from elsewhere leaves out at the beginning of a text."""
+        """The place of each document in `symbols`.
+
+        The beginning that a foreign tokenizer leaves out of a text is not included.
+        """
         places = list(itertools.pairwise(ends.tolist()))
         decoding = self.segmenter.decoding
         if decoding is None or not decoding.n:
@@ -136,7 +139,9 @@ class Decoder:
         return int(decode.decoded_size(values, first, last, 1, self.sizes)[0])
 
     def ids(self, documents: Documents, gone: np.ndarray | None = None, known: bool = False) -> Ragged:
-        """Ids given by the user as int32, without those that are `gone`, such as padding; `known`: all must have a token.
+        """Read the user's ids as int32, without those in `gone`, such as padding.
+
+        With `known`, every id must have a token.
 
         TypeError for text; an id beyond int32 raises an UnknownTokenError with its position in the input.
         """
@@ -157,7 +162,10 @@ class Decoder:
         return trusted(values, offsets)
 
     def check(self, values: np.ndarray, offsets: np.ndarray, first: int) -> None:
-        """UnknownTokenError for an id outside the vocabulary, the `first` or later, naming document and position."""
+        """Raise UnknownTokenError for an id outside the vocabulary, with document and position.
+
+        `first` is the index of the first value among all ids.
+        """
         given = values[first : offsets[-1]]
         wrong = given.view(np.uint32) >= np.uint32(self.sizes.size)  # a negative id is a large one
         if self.gaps is not None and not wrong.any():
@@ -247,10 +255,10 @@ def _shown(symbols: np.ndarray, offsets: np.ndarray, decoding: Decoding) -> tupl
 def _by_id(
     symbols: np.ndarray, offsets: np.ndarray, segmenter: Segmenter, alphabet: Alphabet
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-    """The symbols of all tokens, special ones too, in order of their ids; offsets; and which ids no token has."""
+    """The symbols of all tokens by id, special tokens included, with offsets and a mask of unused ids."""
     size = offsets.size - 1
     own = np.arange(size) if segmenter.token_ids is None else segmenter.token_ids
-    # ids (-1 for none), their symbols, and where those begin; of one id the last counts
+    # ids (-1 for none), their symbols, and the start of each; if an id has several tokens, the last counts
     parts = [(own, symbols, offsets)]
     if segmenter.unknown is not None and segmenter.unknown.byte_ids is not None:
         parts.insert(0, (segmenter.unknown.byte_ids, np.arange(256, dtype=symbols.dtype), np.arange(257)))
@@ -302,7 +310,9 @@ def joined(names: Iterable[str], decoding: Decoding) -> str:
 
 
 def ids_to_skip(skip: Any, skip_special: bool, segmenter: Segmenter) -> np.ndarray | None:
-    """The ids that `skip` names, one or several, and those of special tokens if asked for: int64, or None for nothing to do.
+    """The ids that `skip` names, one or several, and those of special tokens if requested.
+
+    int64, or None if nothing is to be skipped.
 
     TypeError for other types than integers.
 

@@ -42,7 +42,10 @@ def followers(tables: Tables, way: str, ids: Any) -> NDArray[np.bool_]:
 
 
 def _tables(tables: Tables) -> tuple[Any, ...]:
-    """Which ids may come first, the token of each id or -1, and the arguments of `fill_rows` after the tokens."""
+    """Which ids may come first, the token of each id or -1, and arguments of `fill_rows`.
+
+    The arguments are those after the tokens.
+    """
     segmenter, (_, left, right, n, _, prefixes, _) = tables.model.segmenter, tables.pairs().tables
     size, special = prefixes.size, segmenter.special
     starts, sizes, reach = np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size - n, np.int64)

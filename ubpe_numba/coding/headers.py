@@ -1,4 +1,4 @@
-"""Headers: arrays of addresses, by which compiled code that has nothing else reaches an encoder and all of its tables."""
+"""Headers: arrays of addresses through which compiled code reaches an encoder and its tables."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def header_of(plan: Any, unknown: Any, calls: tuple[int, int] = (0, 0), of: Any 
 
 
 def table_words(*tables: NDArray[Any]) -> list[int]:
-    """The two words of each table, which has to be contiguous: where it is, and how many items it has."""
+    """Two words per table, which must be contiguous: its address and its number of items."""
     assert all(table.flags.c_contiguous for table in tables)
     return [word for table in tables for word in (table.ctypes.data, table.size)]
 

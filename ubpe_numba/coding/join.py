@@ -1,11 +1,15 @@
 """Joining the encodings of the blocks of a giant document, by rank.
 
-A giant document is encoded by rank in blocks, as if each were a document, and then a stretch around every cut
-once more. Two encodings of overlapping stretches may be joined at any token that both hold at the same place:
-the one up to it, the other from it on. Every two neighbours of the result are neighbours in one of the two,
-so they fit each other, and a sequence whose neighbours all fit is the encoding of the symbols it covers
-(kernels/linear_bpe.py). A stretch that shares no token with the left or the right of its cut is made longer,
-in the end up to the beginning of the document or the end of the block, where there is nothing to join.
+A giant document is encoded by rank in blocks, as if each block were a document. Then a stretch around each
+block border is encoded again.
+
+Encodings of two overlapping stretches may be joined at any token that both hold at the same place. The result
+takes the first encoding up to that token and the second from it on. Each pair of neighbors of the result is a
+pair of neighbors in one of the two encodings, so it fits. A sequence whose neighbors all fit is the encoding
+of the symbols that it covers (kernels/linear_bpe.py).
+
+A stretch that shares no token with the left or right side of its border is made longer. At the latest it
+reaches the beginning of the document or the end of the block, and no join is needed.
 """
 
 from __future__ import annotations
@@ -19,7 +23,7 @@ from ubpe_numba.documents.ragged import Ragged, trusted
 from ubpe_numba.runtime.arrays import offsets_of
 
 _AROUND = 1024  # tokens at each side of a cut that are encoded again at first
-_TOKEN = 8  # symbols that one of them may have, on average: else there are fewer
+_TOKEN = 8  # symbols per token on average that one of them may have; otherwise there are fewer
 
 
 def join(
@@ -32,8 +36,8 @@ def join(
 ) -> Ragged:
     """Join the encodings of blocks, `parts`, to that of their documents.
 
-    `encode` gives the ids of one stretch of symbols; `lengths` int64[V], symbols of the tokens; `around`:
-    tokens at each side of a cut that are encoded again at first.
+    `encode` gives the ids of one stretch of symbols. `lengths` int64[V] are the symbols per token. `around`
+    is the number of tokens on each side of a border that are encoded again at first.
     """
     values: list[np.ndarray] = []
     block_offsets, cut_ones, pieces_of = blocks
@@ -79,9 +83,8 @@ def _append(
 ) -> None:
     """Join the ids of the block cut..stop to those of its document before it, which begins at `start`.
 
-    Only the side that shares no token is made longer: in periodic text, where two phases never meet, that is
-    the right one, up to the whole block, which is 1.1 blocks in all. O(block), where the left shares one
-    soon.
+    Only the side that shares no token is made longer. In periodic text two phases never meet: the right side
+    then grows to the whole block, 1.1 blocks in all. O(block) if the left side shares a token soon.
     """
     before = after = around
     while True:
@@ -118,6 +121,6 @@ def _append(
 def _shared(
     starts: np.ndarray, ids: np.ndarray, other_starts: np.ndarray, other_ids: np.ndarray
 ) -> np.ndarray:
-    """Indices of the other tokens, ascending, that the one sequence holds at the same place."""
+    """Ascending indices of the tokens of the second sequence that the first holds at the same place."""
     i = np.minimum(np.searchsorted(starts, other_starts), starts.size - 1)
     return np.flatnonzero((starts[i] == other_starts) & (ids[i] == other_ids))

@@ -1,4 +1,4 @@
-"""All segmentations of a document at once: expected counts of tokens, random segmentations, probabilities of boundaries."""
+"""All segmentations of a document: expected counts, random segmentations, boundary probabilities."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Lattice:
     def of(cls, encoder: PathEncoder, alpha: float) -> Lattice:
         """The lattice in which a token weighs exp(alpha * its weight by the objective ``"additive"``).
 
-        ValueError if such a weight is not in e**-66..e**66, which is beyond 2**-96..2**96.
+        ValueError if a weight exp(...) is not in e**-66..e**66, which is beyond 2**-96..2**96.
         """
         logs = alpha * encoder.added
         if (bad := np.flatnonzero(~(np.abs(logs) <= _MOST_LOG))).size:
@@ -71,9 +71,9 @@ class Lattice:
     ) -> tuple[np.ndarray, float]:
         """The expected count of each token, float64[V], and the logarithm of the weight of all segmentations.
 
-        `n_copies` int64[d], as how many documents each counts, None for one; `boundaries` float64, written to
-        if given: the probability that a token begins at each symbol. Counts are multiples of 2**-40, or of a
-        larger power of two where there are more than 2**22 symbols; the same for any number of threads.
+        `n_copies` int64[d] is the number of copies of each document, None for one. `boundaries` float64, if
+        given, gets the probability that a token begins at each symbol. Counts are multiples of 2**-40, or of
+        a larger power of two for more than 2**22 symbols. They are the same for any number of threads.
         """
         offsets = documents._offsets
         copies = np.ones(len(documents), np.int64) if n_copies is None else writable(n_copies)
@@ -114,7 +114,10 @@ class Lattice:
         return over_documents(bound, documents, n_threads)
 
     def boundaries(self, document: np.ndarray) -> np.ndarray:
-        """The probability that a token begins at each position of a document int32[n] of alphabet ids: float64[n]."""
+        """The probability that a token begins at each position of a document: float64[n].
+
+        `document` int32[n] holds alphabet ids.
+        """
         probabilities = np.empty(document.size)
         self.expected_counts(trusted(document, np.array([0, document.size])), None, 1, probabilities)
         return probabilities

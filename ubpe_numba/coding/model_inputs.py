@@ -1,4 +1,4 @@
-"""Encoded documents in the form in which models take them: cut to a length, with tokens around them, padded to a matrix.
+"""Encoded documents as input of a model: truncated, with special tokens, padded to a matrix.
 
 documents   a b c d | e       template "<s> $A", max_length 4, padding
 
@@ -38,7 +38,7 @@ _TRUNCATION = dict.fromkeys([None, False, "do_not_truncate"]) | dict.fromkeys(
     [True, "longest_first"], "longest_first"
 )
 _TRUNCATION |= {name: name for name in ("only_first", "only_second")}
-_ADDS = {  # items beside the ids, and the arguments that ask for them
+_ADDS = {  # items in addition to the ids, and the arguments that request them
     "offset_mapping": "return_offsets",
     "attention_mask": "return_attention_mask",
     "token_type_ids": "return_token_type_ids",
@@ -55,7 +55,7 @@ Parts = tuple[tuple[int, int], ...]
 
 
 class Template(NamedTuple):
-    """The special tokens around a document and around a pair, and what a post-processor does to offsets.
+    """The special tokens around a document and around a pair, and the changes to offsets.
 
     `trims` has an item for each step that takes white space off the offsets of tokens: whether a first space
     was added. `types` are those of the documents in windows after the first, for which the package tokenizers
@@ -69,12 +69,14 @@ class Template(NamedTuple):
 
 
 def template_of(template: Any, special: Mapping[Any, int]) -> Template:
-    """Read the argument `template`: special tokens and ``$A``, divided by white space, or a sequence of them and of ids.
+    """Read the argument `template`: special tokens and ``$A``, separated by white space.
 
-    Two of them are for one document and for a pair, with ``$B``; each part may be followed by its type id, as
-    in ``$B:1``. Without one for pairs, the parts after ``$A`` also follow ``$B``, both with the type id 1, as
-    BERT has it. TypeError for other things, ValueError for a word that is no special token, or where a
-    document is not there once.
+    A sequence of these and of ids is also accepted.
+
+    Two templates are for one document and for a pair, with ``$B``. Each part may be followed by its type id,
+    as in ``$B:1``. Without a template for pairs, the parts after ``$A`` also follow ``$B``, both with the
+    type id 1, as in BERT. TypeError for other values. ValueError for a word other than a special token, or if
+    a document does not occur exactly once.
 
     >>> template_of("[CLS] $A [SEP]", {"[CLS]": 7, "[SEP]": 8}).single
     ((7, 0), (2147483648, 0), (8, 0))
@@ -108,7 +110,10 @@ def template_of(template: Any, special: Mapping[Any, int]) -> Template:
 
 
 def id_of(word: Any, special: Mapping[Any, int], name: str) -> int:
-    """An id that fits int32, or that of a special token or known word; ValueError, naming the argument, for others."""
+    """An int32 id, given as an integer, a special token or a known word.
+
+    ValueError, with the argument's name, for others.
+    """
     if isinstance(word, (int, np.integer)) and not isinstance(word, bool):
         if not -(2**31) <= word < 2**31:
             raise ValueError(f"{name}: expected an id that fits int32, got {quoted(int(word))}")
@@ -147,7 +152,9 @@ class ModelInputs(dict[str, Any]):
             raise AttributeError(f"{name!r}: there are {', '.join(self)}") from None
 
     def to(self, *args: Any, **kwargs: Any) -> ModelInputs:
-        """Move its tensors (of ``return_tensors="pt"``) elsewhere, as ``inputs.to("cuda")``; in place, as Hugging Face has it.
+        """Move its tensors (of ``return_tensors="pt"``) to a device, as ``inputs.to("cuda")``.
+
+        This happens in place, as in Hugging Face.
 
         Parameters
         ----------
@@ -175,11 +182,12 @@ class ModelInputs(dict[str, Any]):
 
 
 class Shape(NamedTuple):
-    """The checked arguments of the form of the ids; `width` is the argument `max_length`, `pad` the strategy, to `length` ids.
+    """The checked arguments that determine the form of the ids.
 
-    None as `length` is that of the longest document.
+    `width` is the argument `max_length`. `pad` is the strategy, to `length` ids; None: the longest document.
 
-    `parts` are those of the template, for one document or for a pair; `adds`, the items beside `input_ids`.
+    `parts` are those of the template, for a document or a pair. `adds` are the items in addition to
+    `input_ids`.
     """
 
     width: int | None
@@ -303,7 +311,7 @@ class Shape(NamedTuple):
     def _kept(
         self, a: NDArray[np.int64], b: NDArray[np.int64]
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The lengths that are left of documents, and of the second ones of pairs, as the package tokenizers cuts them."""
+        """The remaining lengths of documents, and of second documents, as tokenizers truncates them."""
         room = self.room
         if room is None or not (over := np.maximum(a + b - room, 0)).any():
             return a, b
@@ -338,7 +346,9 @@ class Shape(NamedTuple):
     def _rows(
         self, a: NDArray[np.int64], b: NDArray[np.int64]
     ) -> tuple[NDArray[np.int64], dict[int, tuple[NDArray[Any], NDArray[Any], NDArray[Any]]]]:
-        """The sample of each row; of its documents' windows the beginnings, lengths and numbers; the main row is the first.
+        """The sample of each row, and the starts, lengths and numbers of its documents' windows.
+
+        The main row is the first.
 
         Further windows of the document that comes first in the template each get all of the other's, then the
         first one does.
@@ -378,7 +388,10 @@ class Shape(NamedTuple):
         segmenter: Segmenter,
         name_of: Callable[[int], Any],
     ) -> ModelInputs:
-        """Documents of ids and the spans of their tokens, and the second ones of pairs, in this form; those of a `single` one."""
+        """Make this form of documents, or of pairs, from their ids and the spans of their tokens.
+
+        `single` is for a single document.
+        """
         if second is None:  # as if they were empty
             second = (
                 trusted(np.zeros(0, np.int32), np.zeros(len(first[0]) + 1, np.int64)),
@@ -435,7 +448,7 @@ class Shape(NamedTuple):
         return found
 
     def _widths(self, lengths: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The columns of each row: those of the longest or more, but for lengths that nothing fills."""
+        """The number of columns of each row, padding included."""
         width = 0 if self.pad is None else self.length
         if self.pad == "max_length" and width is not None and (longer := lengths > width).any():
             i = int(longer.argmax())
@@ -483,7 +496,10 @@ class Shape(NamedTuple):
 def _spaces(
     ids: Ragged, spans: NDArray[np.int64], docs: Any, segmenter: Segmenter, name_of: Callable[[int], Any]
 ) -> NDArray[np.int64]:
-    """White space at the beginning and the end of each token, int64[n, 2]; of words that take some, as in the documents."""
+    """White space at the beginning and the end of each token, int64[n, 2].
+
+    For words that include white space, it is counted in the documents.
+    """
     from ubpe_numba.text.characters import WHITE_SPACE  # here only: integers need not wait for text
     from ubpe_numba.text.pretokenizer import text_in
 
@@ -504,7 +520,7 @@ def _spaces(
     )
     last, text = -1, ""
     for i in at:
-        assert given is not None  # it is read where there are such words
+        assert given is not None  # it is read if there are words of this kind
         document = int(np.searchsorted(ids._offsets, i, side="right")) - 1
         if document != last:
             last, text = (

@@ -20,7 +20,9 @@ from ubpe_numba.runtime.arrays import integer, offsets_of
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class NBest:
-    """The best segmentations of several documents, in flat arrays: a sequence of (candidates, weights), a pair a document.
+    """The best segmentations of several documents, in flat arrays.
+
+    It is a sequence of pairs (candidates, weights), one per document.
 
     Attributes
     ----------
@@ -71,7 +73,10 @@ class NBest:
     @overload
     def __getitem__(self, index: slice) -> NBest: ...
     def __getitem__(self, index: Any) -> Any:
-        """Candidates and weights of one document, or an `NBest` of a slice of step 1; nothing but offsets is copied."""
+        """Candidates and weights of a document, or an `NBest` of a slice of step 1.
+
+        Only offsets are copied.
+        """
         if isinstance(index, slice):
             start, stop, step = index.indices(len(self))
             if step != 1:
@@ -103,10 +108,13 @@ def n_best_paths(
     n_threads: int | None,
     prices: np.ndarray | None = None,
 ) -> NBest:
-    """The `n` best paths by tf-idf of every document of alphabet ids; `beam` tails are kept at a position, `n` or more.
+    """The `n` best paths by tf-idf of every document of alphabet ids.
 
-    `by_bag`: one path of those with the same tokens is enough. `prices` float64[V]: what a token adds at most
-    to the order of tails; None for their weight. ValueError if a document is too long for so many paths.
+    `beam` tails are kept per position, `n` or more.
+
+    With `by_bag`, one path is enough of those with the same tokens. `prices` float64[V] is the most that a
+    token adds to the order of tails; None for their weight. ValueError if a document is too long for so many
+    paths.
 
     >>> from ubpe_numba.vocabulary.vocabulary import Vocabulary
     >>> encoder = PathEncoder(Vocabulary.from_merges(2, [[0, 1]], [1.0]))
@@ -165,10 +173,10 @@ def n_best_paths(
 
 
 def k_best(encoder: PathEncoder, document: np.ndarray, objective: str, k: int) -> tuple[Ragged, np.ndarray]:
-    """The k best paths of one document int32[n] by ``"shortest"`` or ``"additive"``, best first; exact.
+    """The k best paths of a document int32[n] by ``"shortest"`` or ``"additive"``, best first; exact.
 
-    Fewer if there are no more. And float64[found], the value of each: the sum of weights, or, for the fewest
-    tokens, minus their number. ValueError if there would be too many tails.
+    Fewer if there are no more. The second result, float64[paths], is the value of each: the sum of weights,
+    or, for the fewest tokens, minus their number. ValueError if there would be too many tails.
 
     >>> from ubpe_numba.vocabulary.vocabulary import Vocabulary
     >>> encoder = PathEncoder(Vocabulary.from_merges(2, [[0, 1]]))

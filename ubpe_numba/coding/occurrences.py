@@ -2,10 +2,10 @@
 
 Layout of the index, for the documents of ids [2, 0], [2, 1] and three tokens:
 
-    ids        2   0 | 2   1        flat, documents side by side places     1   3   0   2        indices of
-    ids, grouped by token: token 0 at 1, token 1 at 3, token 2 at 0 and 2 starts     3   3   0   0
-    where each starts in its document, if token 2 has three symbols bounds     0   1   2        4   the group
-    of token t is places[bounds[t] : bounds[t + 1]]
+    ids        2   0 | 2   1        flat, documents side by side
+    places     1   3   0   2        indices of ids, by token: token 0 at 1, token 1 at 3, token 2 at 0 and 2
+    starts     3   3   0   0        where each starts in its document, if token 2 has three symbols
+    bounds     0   1   2        4   the group of token t is places[bounds[t] : bounds[t + 1]]
 """
 
 from __future__ import annotations
@@ -138,9 +138,9 @@ class Spans(NamedTuple):
 def spans_of(ids: Ragged, starts: Ragged, sizes: NDArray[np.int64], ends: NDArray[np.int64] | None) -> Spans:
     """The spans of encoded documents, of their `starts` and of `sizes` int64[V], the symbols of each token.
 
-    `ends` int64[d]: the lengths of the documents, where tokens may cover another number of symbols than they
-    have: each then ends where the next one starts, and the last with the document. None where they cover
-    their own symbols.
+    `ends` int64[d] are the lengths of the documents, for tokens that may cover another number of symbols than
+    they have. Each token then ends at the start of the next, and the last at the end of the document. None if
+    tokens cover their own symbols.
 
     >>> ids, starts = Ragged.from_lists([[1, 0], [1]]), Ragged.from_lists([[0, 3], [0]])
     >>> spans_of(ids, starts, np.array([1, 2]), np.array([4, 2])).lengths.tolist()
@@ -167,8 +167,8 @@ class Occurrences(NamedTuple):
     places : int64[k]
         The index among the ids of the document.
     starts : int64[k]
-        The position of its first symbol among the symbols of its tokens: in the decoded document, unless
-        the tokenizer leaves out the beginning of a text, as some from elsewhere do.
+        The position of its first symbol among the symbols of its tokens. This is its position in the decoded
+        document, except for foreign tokenizers that leave out the beginning of a text.
 
     Examples
     --------
@@ -233,7 +233,10 @@ class TokenIndex:
         return self.counts.size
 
     def __getitem__(self, token: int) -> Occurrences:
-        """The occurrences of a token; IndexError if the token does not exist, TypeError if it is not an integer."""
+        """The occurrences of a token.
+
+        IndexError if the token does not exist, TypeError if it is not an integer.
+        """
         t = checked_token(token, len(self))
         group = slice(self._bounds[t], self._bounds[t + 1])
         at = self._places[group]

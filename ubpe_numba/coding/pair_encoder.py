@@ -1,4 +1,4 @@
-"""Encoding by substitution of pairs (BPE, UBPEClassic): the tables that the kernels need, and their drivers over documents."""
+"""Encoding by substitution of pairs (BPE, UBPEClassic): tables of the kernels, and drivers."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class ByHeap(NamedTuple):
 
 
 class ByPass(NamedTuple):
-    """All places of a pair at a time, or the articles' batch rule."""
+    """All places of a pair at a time, or the batch rule of the UBPE articles."""
 
     merges: tuple[Any, ...]
     conflicts: np.ndarray
@@ -81,13 +81,13 @@ class ByPass(NamedTuple):
         return merge_by_pass.encode_pairs, (*self, out, out_offsets)
 
     def header(self) -> Header:
-        """The header; `most` is 1 by the articles' batch rule."""
+        """The header; `most` is 1 for the batch rule of the UBPE articles."""
         *tables, n = self.merges
         return Header("by_pass", (*tables, self.conflicts), n, int(self.batch))
 
 
 class PairEncoder:
-    """Encoding by substitution of pairs, in order of rank or, with `batch`, by the articles' batch rule.
+    """Encoding by substitution of pairs: by rank or, with `batch`, by the rule of the UBPE articles.
 
     In order of creation and by rank there is a `linear` search without any merging (kernels/linear_bpe.py).
     With `one_by_one` ranks out of order count after every single merge (kernels/merge_by_heap.py); otherwise
@@ -118,7 +118,7 @@ class PairEncoder:
 
     @property
     def tables(self) -> tuple[Any, ...]:
-        """The tables of the linear search, built when they are first needed, since text has its own (word_encoder.py)."""
+        """The tables of the linear search, built when first needed: text has its own (word_encoder.py)."""
         if self._tables is None:
             vocabulary = self.vocabulary
             assert vocabulary.merges is not None
@@ -143,7 +143,10 @@ class PairEncoder:
 
     @cached_property
     def endings(self) -> tuple[Any, ...]:
-        """EDGE and STATE of the tokens that encode to themselves, from their last symbols on, and symbols of the longest."""
+        """EDGE and STATE of the tokens that encode to themselves, and the symbols of the longest.
+
+        The automaton reads tokens from their last symbol to their first.
+        """
         # here only: documents of integers need it not
         from ubpe_numba.runtime.tables.automaton import automaton_of
 
@@ -159,7 +162,7 @@ class PairEncoder:
     def encode(self, documents: Ragged, n_threads: int | None) -> Ragged:
         """Encode documents of alphabet ids; the same for any number of threads.
 
-        Giant ones go in blocks where that is exact.
+        A giant document is encoded in blocks if that is exact.
         """
         if not self.linear or (blocks := run.blocks_of(documents._offsets, n_threads)) is None:
             return run.over_documents(self.encoder().call, documents, n_threads)
@@ -175,8 +178,8 @@ class PairEncoder:
     def encode_dropout(self, documents: Ragged, dropout: float, seed: int, n_threads: int | None) -> Ragged:
         """Encode by rank, leaving out each occurrence of a merge with the probability `dropout`.
 
-        `seed`, in 0..2**64 - 1, and the number of a document decide what is left out, whatever the number of
-        threads.
+        `seed`, in 0..2**64 - 1, and the number of a document decide which merges are left out, whatever the
+        number of threads.
         """
         merges = self.tables[:4] if self.linear else self.merges
         return run.over_documents(ByHeap(merges, self.one_by_one, dropout, seed).call, documents, n_threads)
@@ -191,7 +194,10 @@ class PairEncoder:
 
 
 def _buckets(m: int) -> np.ndarray:
-    """An empty table for m pairs (runtime/tables/pairs.py), at most half full, of buckets that begin with cache lines."""
+    """An empty table for m pairs (runtime/tables/pairs.py), at most half full.
+
+    Its buckets begin with cache lines.
+    """
     size = 4 << max(4, m.bit_length())
     room = np.full(size + 8, -1, np.int64)
     return room[-room.ctypes.data % 64 // 8 :][:size]

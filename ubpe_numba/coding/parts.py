@@ -1,12 +1,16 @@
-r"""Parts of long documents whose ids are those in the whole: for counts in bounded memory, and for documents cut to n ids.
+r"""Parts of long documents whose ids are those in the whole.
 
-By rank and by sums of weights, a run of neighbouring tokens is the encoding of what it covers
-(kernels/linear_bpe.py; a cheaper path of a part would make the whole cheaper, and ties are decided token by
-token). Let L be the symbols of the longest token. Of the last L places of a prefix one is a boundary of the
-whole, so where the encodings up to each of them begin with the same n ids, the whole does; with the suffixes
-that begin at the first L places it ends with the same n. A special token is a token like any other. With
-merges in order of creation, and where a pattern with a kernel cuts text, an `EncoderStream` gives the ids of
-a prefix that are certain. Certain splits of a text, whatever precedes them, are found by looks::
+They are used to count in bounded memory, and to truncate documents to n ids.
+
+By rank and by sums of weights, a run of neighboring tokens is the encoding of the symbols it covers. For
+ranks the proof is in kernels/linear_bpe.py. For sums, a cheaper path of a part would make the whole cheaper,
+and ties are decided token by token. Let L be the symbols of the longest token. One of the last L places of a
+prefix is a boundary of the whole. So if the encodings up to each of them begin with the same n ids, the whole
+does. With the suffixes that begin at the first L places, the same holds for the last n ids. A special token
+is a token like any other.
+
+An `EncoderStream` gives the certain ids of a prefix, for merges in order of creation and for text that a
+pattern splits with a kernel. Looks find the splits of a text that are certain, whatever precedes them::
 
     "... ends here\nThen ..."          after a newline between a character of ASCII and a letter
     "... the cat ..."                  before a space between letters
@@ -40,7 +44,7 @@ DOCUMENTS = 1 << 16  # of a list
 LONG = 1 << 17
 _FIRST = 1 << 10  # symbols of the first part, and so many more for each id
 _PER_ID = 8
-_SHARE = 4  # of a document, what is read at most before the whole is
+_SHARE = 4  # share of a document that is read before the whole is
 _REACH = 1 << 16  # bytes in which a place is looked for
 _TRIES = 16  # places
 _PLACES = re.compile(rb"[!-~]\n(?=[A-Za-z])|[a-z](?= [a-z])")
@@ -49,16 +53,17 @@ _SLICED = (str, bytes, list, tuple, np.ndarray)
 Encode = Callable[..., Any]  # `encode_batch` of a tokenizer
 
 
-# ------------------------------------------------------------------------------------------------------------------
-# counts
+# ------------------------------------------------------------------------------------------- counts
 
 
 def count(
     plan: Plan | None, encode: Encode, docs: Any, offsets: Any, options: Mapping[str, Any]
 ) -> NDArray[np.int64]:
-    """The number of ids of each document, counted a group at a time; `encode`, an `encode_batch`, is by `plan`, if it has one.
+    """The number of ids of each document, counted a group at a time.
 
-    What it raises for all documents is raised here, whichever group they are in: the whole is encoded then.
+    `encode`, an `encode_batch`, uses `plan`, if it has one.
+
+    Errors are those for all documents, whichever group they are in: the whole is encoded then.
     """
     # other options depend on the numbers of documents
     if not options or options.keys() <= {"unknown", "allowed_special", "disallowed_special"}:
@@ -121,7 +126,10 @@ def _count_parts(
 def _count_flat(
     plan: Plan | None, encode: Encode, docs: Any, ends: NDArray[np.int64], options: Mapping[str, Any]
 ) -> NDArray[np.int64]:
-    """The counts of documents in a list, or in one document that is divided at `ends`; a long document in parts."""
+    """The counts of documents in a list, or in one document divided at `ends`.
+
+    A long document is counted in parts.
+    """
     flat = not isinstance(docs, (list, tuple))
     counts: list[NDArray[np.int64]] = [np.zeros(0, np.int64)]
     a = 0
@@ -163,16 +171,17 @@ def _stream(plan: Plan, doc: Any, options: Mapping[str, Any]) -> EncoderStream |
     )
 
 
-# --------------------------------------------------------------------------------------------------------------
-# truncation
+# --------------------------------------------------------------------------------------- truncation
 
 
 def shortened(
     plan: Plan, encode: Encode, docs: Any, single: bool, n: int, left: bool, options: Mapping[str, Any]
 ) -> Any:
-    """Documents, or the `single` one, of which long ones are replaced by parts with the same first n ids, or with `left` last n.
+    """Documents, or the `single` one, with long ones replaced by parts with the same first n ids.
 
-    Long documents of other forms, and where no part is exact, or known to be, stay as they are.
+    With `left`, the last n ids.
+
+    Long documents of other forms stay as they are, and so do those without a part that is known to be exact.
     """
     given = [docs] if single else docs
     types = set(map(type, given)) if type(given) in (list, tuple) else set()
@@ -188,7 +197,10 @@ def shortened(
 
 
 def _part(plan: Plan, encode: Encode, doc: Any, n: int, left: bool, options: Mapping[str, Any]) -> Any:
-    """A beginning or an end of a long document that surely has its first or last n ids; the document where none is known."""
+    """A beginning or an end of a long document that surely has its first or last n ids.
+
+    The document itself if none is known.
+    """
     alphabet, vocabulary, segmenter = plan.model
     unknown = choice_of(plan.unknown, alphabet, segmenter.special)
     is_text, stream = _is_text(plan, doc), None if left else _stream(plan, doc, options)
@@ -231,7 +243,7 @@ def _part(plan: Plan, encode: Encode, doc: Any, n: int, left: bool, options: Map
 
 
 def _is_text(plan: Plan, doc: Any) -> bool:
-    """Whether a document is cut by the kernel of a pattern alone, as it is, beside special tokens."""
+    """Whether only a pattern with a kernel, and special tokens, split the document as it is."""
     segmenter = plan.model.segmenter
     special = segmenter.special
     return (

@@ -1,4 +1,4 @@
-"""Encoding by the best path through the lattice of all segmentations: the tables, and the drivers of the kernels."""
+"""Encoding by the best path through the lattice of all segmentations: tables and drivers."""
 
 from __future__ import annotations
 
@@ -17,12 +17,13 @@ from ubpe_numba.vocabulary.vocabulary import Vocabulary
 if TYPE_CHECKING:
     from ubpe_numba.vocabulary.frames import Frames
 
-_MOST_FOLLOWING = 1 << 21  # states that follow: 8 MB, beyond which their list is no faster
+_MOST_FOLLOWING = 1 << 21  # following states: 8 MB, beyond which their list is as fast
 
 
-#: Tables of the automaton (runtime/tables/automaton.py): edges EDGE[capacity], states STATE[n], listed
-#: LISTED[n + 1], the list of tokens and the row of each state; owners int32[n_rows], of the rows; rows
-#: int32[n_rows * n_alphabet], states that follow, or empty; matches MATCH[m], the lists.
+#: Tables of the automaton (runtime/tables/automaton.py): edges EDGE[capacity], states STATE[n]. `listed`
+#: LISTED[n + 1] has the list of tokens and the row of each state, and `owners` int32[n_rows] the owners of
+#: rows. `rows` int32[n_rows * n_alphabet] are the following states, or empty. The lists are `matches`
+#: MATCH[m].
 MatchTables = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 
@@ -98,7 +99,10 @@ class ByTfidf(NamedTuple):
 
 
 class Forward(NamedTuple):
-    """Sums from the beginning: of the tokens that end at each position, and their `scores`; `single`: in float32."""
+    """Sums from the beginning, over the tokens that end at each position, with `scores`.
+
+    `single`: sums in float32.
+    """
 
     matches: MatchTables
     scores: np.ndarray
@@ -118,7 +122,10 @@ class Forward(NamedTuple):
 
 
 class Cheapest(NamedTuple):
-    """Sums from the end: `costs`, and `packed` ones, by matches, which are exact for documents of up to `most` symbols."""
+    """Sums from the end, with `costs`.
+
+    The `packed` costs, by matches, are exact for documents of up to `most` symbols.
+    """
 
     matches: MatchTables
     packed: np.ndarray
@@ -156,14 +163,14 @@ class PathEncoder:
 
     Tables are built once and only read afterwards: threads may share an encoder.
 
-    Where there are `frames`, it is one of their vocabulary, for documents that they have marked.
+    With `frames`, the vocabulary is that of the frames, for documents that they have marked.
 
-    `weights` float64[V]: those of tokens by the objective ``"additive"``, None for the idf, kept as `added`;
-    `scaled_idf`, `logs`: as in kernels/best_path.py; `values` float64[V]: idf in whole numbers of fixed
-    point; `weighs`: whether any token has an idf; `costs`: by objective float64[2 * V], two numbers a token
-    (kernels/viterbi.py); `ring`: a power of two above `longest` + 1, the tails within reach; `marks`
-    int64[V]: a random odd number for every token, the same everywhere, by splitmix64 (G. Steele, D. Lea, C.
-    Flood, 2014).
+    `weights` float64[V] are for the objective ``"additive"``; None for the idf, kept as `added`. `scaled_idf`
+    and `logs` as in kernels/best_path.py. `values` float64[V] are the idf in whole numbers of fixed point.
+    `weighs`: whether any token has an idf. `costs`, by objective, are float64[2 * V], two numbers per token
+    (kernels/viterbi.py). `ring`, a power of two above `longest` + 1, is the number of tails within reach.
+    `marks` int64[V] is a random odd number per token, the same everywhere, by splitmix64 (G. Steele, D. Lea,
+    C. Flood, 2014).
 
     >>> encoder = PathEncoder(Vocabulary.from_merges(2, [[0, 1], [2, 0]], [1.0, 0.25]))
     >>> encoder.encode(Ragged.from_lists([[0, 1, 0, 1]]), "tfidf", None).to_lists()
@@ -202,9 +209,9 @@ class PathEncoder:
     def encode(self, documents: Ragged, objective: str, n_threads: int | None) -> Ragged:
         """Encode documents of alphabet ids; the same for any number of threads.
 
-        By ``"tfidf"``; ``"shortest"``: fewest tokens, then the larger sum of idf; ``"additive"``: the largest
-        sum of weights; ``"longest"``: no best path, the longest token first; ``"sentencepiece"`` and
-        ``"tokenizers"``: that from the beginning, as these have it (kernels/viterbi.py).
+        Objectives: ``"tfidf"``; ``"shortest"``, fewest tokens, then the larger sum of idf; ``"additive"``,
+        the largest sum of weights; ``"longest"``, greedily the longest token first. ``"sentencepiece"`` and
+        ``"tokenizers"`` search from the beginning, as these packages do (kernels/viterbi.py).
         """
         call = (
             self._longest if objective == "longest" else self.encoder(objective, documents.values.size).call
@@ -212,7 +219,7 @@ class PathEncoder:
         return over_documents(call, documents, n_threads)
 
     def weigh(self, paths: Ragged, objective: str) -> np.ndarray:
-        """The weights of paths, float64[m]: the formula of the objective, ``"tfidf"`` or ``"additive"``, without fixed point."""
+        """The weights of paths by ``"tfidf"`` or ``"additive"``, float64[m], without fixed point."""
         paths = paths.compact()
         worth, logs = self.vocabulary.weights, self.logs
         if objective == "additive":

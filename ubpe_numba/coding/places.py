@@ -1,4 +1,4 @@
-"""Positions of tokens in the documents that they were made of: from the first of their symbols to after the last.
+"""Positions of tokens in their documents: from their first symbol to after the last.
 
 document  a b x a b,  x left out       tokens  ab  ab
                                        starts  0   3
@@ -26,9 +26,9 @@ Places = NDArray[np.int64]
 def places_of_tokens(
     encoded: Ragged, given: Documents, lengths: np.ndarray, alphabet: Alphabet | None
 ) -> Places:
-    """Positions of tokens, counted from the beginning of their document; `lengths` int64[V], symbols of each id.
+    """Positions of tokens in their document; `lengths` int64[V] are the symbols per id.
 
-    `alphabet`: the one whose unknown symbols were left out; None if all symbols are in tokens.
+    `alphabet`: its unknown symbols were left out; None if tokens cover all symbols.
 
     >>> given = Documents(np.array([7, 8, 9, 7]), np.array([0, 3, 4]), "int")
     >>> places_of_tokens(Ragged.from_lists([[0, 1], [2]]), given, np.array([2, 1, 1]), None)
@@ -46,10 +46,10 @@ def places_of_tokens(
 
 
 def traced_places(sizes: np.ndarray, origins: np.ndarray, given: Documents, by_characters: bool) -> Places:
-    """Positions of tokens in all documents, one after the other, whose symbols come from the places `origins`.
+    """Positions of the tokens of all documents whose symbols come from the places `origins`.
 
-    `sizes` int64[n]: symbols of each token. `by_characters`: the bytes of a character all come from its first
-    byte, as where text is rewritten, and a token ends after the whole character.
+    `sizes` int64[n] are the symbols per token. With `by_characters`, all bytes of a character come from its
+    first byte, as in rewritten text, and a token ends after the whole character.
 
     >>> text = Documents(np.frombuffer("éa".encode(), np.uint8), np.array([0, 3]), "bytes")
     >>> traced_places(np.array([1, 1]), np.array([0, 2]), text, True)
@@ -75,8 +75,8 @@ def in_units(places: Places, offsets: np.ndarray, given: Documents, units: str) 
 
     O(symbols).
 
-    A token with a part of a character covers the whole of it. Of bytes that are no UTF-8 those count that
-    begin a character.
+    A token with a part of a character covers the whole of it. In bytes that are not valid UTF-8, each byte
+    that begins a character counts.
 
     >>> text = Documents(np.frombuffer("né".encode(), np.uint8), np.array([0, 3]), "bytes")
     >>> in_units(np.array([[0, 1, 2], [1, 2, 3]]), np.array([0, 3]), text, "characters")
@@ -95,7 +95,7 @@ def in_units(places: Places, offsets: np.ndarray, given: Documents, units: str) 
         return np.asarray(before[places + shift] - base)
     begun = offsets_of((values & 0xC0) != 0x80)  # characters that begin before each byte, and before the end
     base = np.repeat(begun[begins], np.diff(offsets))
-    # the character of the first byte is the last that has begun with it; that of the last byte likewise, and
-    # one more
+    # the character of the first byte is the last that has begun by then; the character after that of the last
+    # byte is the end
     starts = np.maximum(begun[np.minimum(places[0] + shift + 1, values.size)] - base - 1, 0)
     return np.stack([starts, begun[places[1] + shift] - base])

@@ -1,9 +1,8 @@
 """The plan of an encode: how documents become ids, made once for a model and the settings of a tokenizer.
 
-    document  -> short?  one function that reads, encodes and makes the ids (short.py; of text
-    word_encoder.py)
-              -> else    read -> special tokens out, text cut (cut_documents.py) -> alphabet ids -> kernel
-              over chunks (run.py)
+    document  -> short?  one function reads, encodes and makes the ids (short.py; for text word_encoder.py)
+              -> else    read -> special tokens out, text split (cut_documents.py) -> alphabet ids
+                         -> kernel over chunks (run.py)
 
 A document that is not usual takes the second way, which has all options and all messages. Positions come from
 lengths of tokens.
@@ -81,7 +80,7 @@ class Tables:
             segmenter.pretokenizer is None and segmenter.normalizer is None and (reserved is None or not reserved.found.any())
             and segmenter.token_ids is None and not segmenter.whole_words
         )  # fmt: skip
-        #: The vocabulary and the documents for encoders where tokens keep to frames.
+        #: The vocabulary and the documents for encoders whose tokens respect frames.
         self.frames: Frames | None = None
         if segmenter.frame:
             from ubpe_numba.vocabulary.frames import Frames  # here only: few models have frames
@@ -98,7 +97,7 @@ class Tables:
         self._paths: dict[bool, Any] = {}
 
     def pairs(self, batch: bool = False) -> PairEncoder:
-        """The encoder by merge rank, or by the batch rule of the UBPE articles; for vocabularies with pairs."""
+        """The encoder by merge rank, or by the batch rule of the UBPE articles; needs pairs."""
         made = self._pairs.get(batch)
         if made is None:
             by_heap = self.model.segmenter.one_by_one and not batch
@@ -138,7 +137,9 @@ class Tables:
         return found[1]
 
     def lattice(self, weights: Any, alpha: float) -> Lattice:
-        """All segmentations, each weighing exp(alpha * the sum of the weights of its tokens); `weights` as for `paths`.
+        """All segmentations, each weighing exp(alpha * the sum of the weights of its tokens).
+
+        `weights` as for `paths`.
 
         ValueError if weights are beyond what sums over all segmentations can hold.
         """
@@ -172,7 +173,7 @@ class Tables:
         """
         alphabet, vocabulary, segmenter = self.model
         reserved = segmenter.reserved
-        # which cuts there
+        # which splits text there
         if reserved is None or not reserved.has_symbols or segmenter.pretokenizer is not None:
             return None
         if one_by_one and self._holds_isolated is None:
@@ -187,11 +188,12 @@ class Tables:
 class Plan:
     """How documents become ids by an encoder; the tokenizer keeps it until a setting changes.
 
-    `encode` takes documents of alphabet ids, by the record that `encoder_for` gives for so many more symbols
-    (None if draws depend on the call); `words` encodes text in segments as `encode` does, faster. `unknown`
-    and `n_threads`: the options of the tokenizer. `isolated` bool[alphabet] or None: symbols at which
-    `encode` divides documents (`one_by_one` as for `Tables.isolated`). `final`: `pairs`, the encoder if it
-    makes the beginning of a text final before its end is known, unless documents are divided.
+    `encode` takes documents of alphabet ids. It uses the record that `encoder_for` gives for the number of
+    symbols (None if randomness depends on the call). `words` encodes text in segments as `encode` does,
+    faster. `unknown` and `n_threads` are options of the tokenizer. `isolated`, bool[alphabet] or None, marks
+    symbols at which `encode` divides documents; `one_by_one` as for `Tables.isolated`. `final` is the encoder
+    `pairs` if the beginning of an encoding is final before the end of the text is known, unless documents are
+    divided.
     """
 
     def __init__(
@@ -289,7 +291,10 @@ class Plan:
     def _encode(
         self, docs: Any, offsets: Any, return_offsets: Any, options: Mapping[str, Any], name: str
     ) -> tuple[Documents, Ragged, Places | None]:
-        """Read documents, or the one "doc", and give their ids, and the places of tokens if `return_offsets` requests them."""
+        """Read documents, or the single one "doc", and give their ids.
+
+        Also the places of tokens if `return_offsets` requests them.
+        """
         alphabet, _, segmenter = self.model
         kind, encoding = alphabet.kind, segmenter.encoding
         special = options.get("allowed_special", "none"), options.get("disallowed_special", "all")

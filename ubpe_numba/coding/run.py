@@ -1,4 +1,6 @@
-"""Run an encoding kernel over documents: chunks for the threads, buffers, the joined result; one giant document in blocks.
+"""Run an encoding kernel over documents: chunks for threads, buffers, the joined result.
+
+A giant document runs in blocks.
 
 An `Encoder` is a named record of an objective's tables. Its `call(longest, out, out_offsets, first)` returns
 `(kernel, args)`: `kernel(symbols, offsets, *args)` encodes documents of at most `longest` symbols, writes
@@ -25,7 +27,7 @@ Call = Callable[[int, np.ndarray, np.ndarray, int], Bounded]
 
 
 class Header(NamedTuple):
-    """An encoder as kernels/header.py has it: the name of its kernel there, the tables, and the words that it reads."""
+    """An encoder for kernels/header.py: the name of its kernel, its tables, and the words that it reads."""
 
     kernel: str
     tables: tuple[np.ndarray, ...]
@@ -42,7 +44,7 @@ class Encoder(Protocol):
         """The kernel and its arguments, as above."""
 
     def header(self) -> Header:
-        """The kernel of (header, work, n), and what it reads in the header."""
+        """The kernel of (header, work, n), and the fields of the header that it reads."""
 
 
 BLOCK = 250_000  # symbols of the shortest block: encoded in ~10 ms, of which a join costs ~1 %
@@ -58,7 +60,10 @@ def longest_of(offsets: np.ndarray) -> int:
 
 
 def over_documents(call: Call, documents: Ragged, n_threads: int | None) -> Ragged:
-    """Encode documents of alphabet ids in chunks for the threads; TypeError or ValueError for a bad `n_threads`."""
+    """Encode documents of alphabet ids in chunks for the threads.
+
+    TypeError or ValueError for a bad `n_threads`.
+    """
 
     def one(begin: int, end: int) -> tuple[np.ndarray, np.ndarray]:
         offsets = documents._offsets[begin : end + 1]
@@ -81,7 +86,9 @@ def over_documents(call: Call, documents: Ragged, n_threads: int | None) -> Ragg
 def put_together(
     parts: list[tuple[np.ndarray, np.ndarray]], n_threads: int | None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The values of all parts, copied on threads, and their offsets, int64; to copy takes a tenth of the time to encode.
+    """The values of all parts and their offsets, int64, copied on threads.
+
+    Copying takes a tenth of the time of encoding.
 
     >>> put_together([(np.array([5, 6]), np.array([0, 2])), (np.array([7]), np.array([0, 0, 1]))], 1)
     (array([5, 6, 7]), array([0, 2, 2, 3]))
@@ -103,13 +110,13 @@ def put_together(
 # giant document
 
 
-#: Offsets of the blocks of all documents, int64; the documents that are cut and into how many blocks each,
-#: int64[k]. A document that is not cut is one block.
+#: Offsets of the blocks of all documents, int64; the divided documents and their numbers of blocks, int64[k].
+#: A document that is not divided is one block.
 Blocks = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 def blocks_of(offsets: np.ndarray, n_threads: int | None, least: int = BLOCK) -> Blocks | None:
-    """Cut documents for the threads, into blocks of `least` symbols or more; None if it is not worth it for any.
+    """Divide documents into blocks of at least `least` symbols for the threads; None if not worth it.
 
     >>> blocks_of(np.array([0, 1, 9]), 2, least=4)
     (array([0, 1, 5, 9]), array([1]), array([2]))

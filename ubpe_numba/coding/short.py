@@ -1,11 +1,14 @@
-"""Short documents without a wait: functions that go straight to a kernel (kernels/short.py), and their headers.
+"""Short documents without delay: functions that call a kernel directly, and their headers.
 
-`encode` of twenty symbols spends a fraction of a microsecond in kernels; to go from Python into compiled code
-with all the arrays takes several, the general reader tens. A function of this module takes a document and
-returns its ids, a new array; whatever is unusual (another type, an unknown symbol, a longer document) is
-answered with None, and the general reader takes it, which has the messages. Where `machine/objects.py` knows
-how Python has its objects the function is of C, without a frame of Python; elsewhere it makes arrays of its
-arguments and calls numba.
+The kernels are in kernels/short.py.
+
+`encode` of twenty symbols spends a fraction of a microsecond in kernels. To call compiled code from Python
+with all the arrays takes several, the general reader tens of microseconds.
+
+A function of this module takes a document and returns its ids, a new array. It returns None for anything
+unusual (another type, an unknown symbol, a longer document); the general reader then handles it and raises
+errors. If `machine/objects.py` knows the layout of Python's objects, the function is a C function without a
+Python frame. Otherwise it makes arrays of its arguments and calls numba.
 """
 
 from __future__ import annotations
@@ -30,7 +33,7 @@ __all__ = ["LONGEST", "decoder", "encoder", "kernels", "many", "table_words", "t
 _MOST, _FEW = 1024, 16
 _REPLACE = np.frombuffer(b"replace\0", np.uint8)  # a handler of errors that Python has in C
 _INTEGERS = frozenset(map(np.dtype, "bBhHiIlq"))  # that int64 holds, in the order of bytes of this machine
-#: Encodes one short document to int32 ids; None for what is unusual.
+#: Encodes a short document to int32 ids; None if it is unusual.
 One = Callable[[Any], "np.ndarray | None"]
 
 
@@ -70,7 +73,10 @@ def encoder(plan: Any) -> One | None:
 
 
 def text_encoder(forms: int, words: list[int], *kept: Any) -> One:
-    """Make the encoder of a short text by the words of a header of `encode_text`, from 3 on; `kept` lives as long."""
+    """Make the encoder of a short text from the words, from 3 on, of a header of `encode_text`.
+
+    `kept` lives as long as the encoder.
+    """
     call = _header(forms, words, *kept)
     if ready():
         return function_of(kernels.encode_text, call)  # type: ignore[no-any-return]
@@ -90,7 +96,10 @@ def text_encoder(forms: int, words: list[int], *kept: Any) -> One:
 
 
 def decoder(tables: Any) -> Callable[..., Any] | None:
-    """Make the decoder of a short document, None if it is not supported: its arguments are those of `kernels.decode`."""
+    """Make the decoder of a short document, with the arguments of `kernels.decode`.
+
+    None if it is not supported.
+    """
     alphabet, _, segmenter = tables.model
     if segmenter.restores or isinstance(alphabet.kind, Named):
         return None
@@ -157,7 +166,10 @@ def _ids(kernel: Any, call: np.ndarray, values: np.ndarray) -> np.ndarray | None
 
 
 def many(one: One, docs: Any) -> Ragged | None:
-    """The ids of a list or a `Ragged` of short documents, one after the other; None unless all are usual, and of one type."""
+    """The ids of a list or a `Ragged` of short documents, one after the other.
+
+    None unless all are usual and have the same type.
+    """
     docs = [*docs] if type(docs) is Ragged and len(docs) <= _FEW else docs
     if type(docs) is not list or len(docs) > _MOST or len(types := set(map(type, docs))) != 1:
         return None

@@ -4,10 +4,10 @@ An iterator is read in groups of documents, and each group is encoded or decoded
 text are pushed into an `EncoderStream`: tokens are emitted once no further input can change them, or per
 fixed-size frame. Ids that a model draws are pushed into a `DecoderStream`, which gives whole characters.
 
-Named patterns split a text from left to right, and look at nothing before a segment: the text after a split
-is split like a document. Text that is added may change the last two segments, however long they are. Which
-cuts are certain is found out by cutting the end of the text again with each of `_AHEAD` after it: the cuts of
-all are those of any text that goes on from here::
+Named patterns split a text from left to right, and ignore text before a segment: the rest after a split is
+split like a document. Text added later may change the last two segments, however long they are. To find which
+splits are certain, the end of the text is split with each of `_AHEAD` after it. Splits that all have in
+common hold for any continuation::
 
     text       "it's ok  "      it | 's | _ok | __                 gpt2; _ is a space
     + "s"      "it's ok  s"     it | 's | _ok | _ | _s             certain: it | 's | _ok |
@@ -51,9 +51,9 @@ _LONG = 1 << 10
 _UNSURE = 8  # segments at the end of a text, more than the two that may change
 # a character that is not complete
 _PARTIAL = re.compile(rb"(?:[\xc0-\xff]|[\xe0-\xff][\x80-\xbf]|[\xf0-\xff][\x80-\xbf]{2})\Z")
-# by these alone, of every text of four characters that the patterns tell apart, those cuts are certain that
-# are there with any three after it: a capital, the last letters of 's 're 'll, one of no case and CJK, a
-# digit, white space, a newline, signs
+# In every text of four characters from the classes of the patterns, a split by these continuations alone is
+# certain, with any three characters after it. The classes are: a capital, the last letters of 's 're 'll, a
+# letter without case and CJK, a digit, white space, a newline, punctuation
 _AHEAD = [sign.encode() for sign in "As1' el\n\u4e2d\u30fb"]
 _STARTS = offsets_of(np.array([*map(len, _AHEAD)]))
 Groups = Iterator[tuple[int, list[Any]]]
@@ -88,7 +88,10 @@ def _groups(docs: Iterator[Any], batch: int, name: str) -> Iterator[tuple[int, l
 def _through(
     groups: Groups, batch_of: Callable[..., Any], options: dict[str, Any]
 ) -> Iterator[tuple[int, Any]]:
-    """Each group through `batch_of(group, **options)`; errors name the document by its number in the whole iterable."""
+    """Each group through `batch_of(group, **options)`.
+
+    Errors give the document's number in the whole iterable.
+    """
     for first, group in groups:
         try:
             part = batch_of(group, **options)
@@ -155,11 +158,13 @@ def refuse_one(docs: Any, name: str) -> None:
 
 
 def final_ids(encoder: PairEncoder, text: np.ndarray, ids: np.ndarray, before: int) -> int:
-    """How many of the `ids` of `text` are final; `before` is the final token that ends where it starts, -1 for none.
+    """How many of the `ids` of `text` are final.
 
-    A try for each token that ends at one of the last 4 L symbols, L those of the longest; four times as many
-    symbols where no boundary of `ids` is one of all encodings of prefixes from there on. Ctrl-C is obeyed
-    between slices of `_TRIES`.
+    `before` is the final token that ends at its start, -1 for none.
+
+    Each token that ends at one of the last 4 L symbols is tried; L is the length of the longest token. If no
+    boundary of `ids` there is common to all encodings of prefixes, four times as many symbols are used.
+    Ctrl-C works between slices of `_TRIES`.
     """
     edges, states, longest = encoder.endings
     n = text.size
@@ -213,7 +218,10 @@ class EncoderStream(AbstractContextManager["EncoderStream"]):
         encode: Any = None,
         special: SpecialChoice = ("none", "all"),
     ) -> None:
-        """Encode alphabet ids by the plan, or text that is cut by `encode`, a function of a document, with `special` tokens."""
+        """Encode alphabet ids by the plan, or text, with `special` tokens, by `encode`.
+
+        `encode` is a function of a document that splits text.
+        """
         self._model, self._encode, self._unknown, self._encoder = (
             plan.model,
             encode or plan.encode,
@@ -228,7 +236,7 @@ class EncoderStream(AbstractContextManager["EncoderStream"]):
         self._waiting, self._words = list[Any](), list[Any]()
         self._n_waiting, self._n_done, self._before, self._n_chunks = 0, 0, -1, 0
         self._half = ""  # a first surrogate at the end of a chunk
-        # text that is cut is held as `str` or `bytes`, like this; None for alphabet ids
+        # text that is split is held as `str` or `bytes`, like this; None for alphabet ids
         self._empty: Any = None if encode is None else "" if plan.model.alphabet.kind == "str" else b""
         reserved = plan.model.segmenter.special
         if encode is not None and reserved is not None:
@@ -248,9 +256,9 @@ class EncoderStream(AbstractContextManager["EncoderStream"]):
         ----------
         chunk
             A part of the text, as a document is given to `Tokenizer.encode`; bytes may end within a
-            character. Errors name its number as that of the document (of text that is cut: the position in
-            the whole text, as one document), and leave the stream as it was before; after `finish` it is a
-            ValueError.
+            character. Errors give its number as the document's number; for text that is split, the position
+            in the whole text, as one document. An error leaves the stream unchanged. ValueError after
+            `finish`.
 
         Returns
         -------
@@ -259,11 +267,11 @@ class EncoderStream(AbstractContextManager["EncoderStream"]):
 
         Notes
         -----
-        At worst a push tries one token of every length at each symbol that waits, some ten million a second;
-        mostly one, at as many symbols as four of the longest token have. Text that a pattern cuts is cut from
-        the last certain cut on, and its end, 4 KB at most, ten times more; where more than 1,024 symbols
-        wait, as in a word without an end, only when they have become twice as many. Ctrl-C is obeyed
-        meanwhile, and leaves the stream as it was.
+        At worst a push tries one token of every length at each waiting symbol, about ten million per second.
+        Usually it tries one token per symbol, at as many symbols as four of the longest tokens have. Text
+        with a pattern is split from the last certain split on, and its end, 4 KB at most, ten times more. If
+        more than 1,024 symbols wait, as in a word without an end, this happens only when their number has
+        doubled. Ctrl-C works meanwhile, and leaves the stream unchanged.
 
         Examples
         --------
@@ -285,7 +293,8 @@ class EncoderStream(AbstractContextManager["EncoderStream"]):
             return _NONE
         rest, before, wanted = self._joined(text), self._before, self._frame or 0
         if self._empty is not None:
-            done, end = self._certain(rest)  # the end of what is encoded decides how what is before is cut
+            # the end of the encoded text decides how the text before it is split
+            done, end = self._certain(rest)
             found = self._ids(rest[:end]) if done else _NONE
             found = found[: found.size - self._ids(rest[done:end]).size] if done < end else found
             wanted = 2 * (len(rest) - done) if len(rest) - done > _LONG else 0
@@ -324,7 +333,7 @@ class EncoderStream(AbstractContextManager["EncoderStream"]):
         alphabet = self._model.alphabet
         given = read_document(chunk, self._model.segmenter.encoding, alphabet.names is not None, name)
         if self._empty is None:
-            assert not isinstance(self._unknown, tuple)  # there are no special tokens
+            assert not isinstance(self._unknown, tuple)  # no special tokens exist
             try:
                 return alphabet.to_ids(given, self._unknown, name=name).values
             except LocatedError as error:
@@ -342,7 +351,7 @@ class EncoderStream(AbstractContextManager["EncoderStream"]):
         return np.concatenate([_NONE, *parts]) if self._empty is None else self._empty.join(parts)
 
     def _ids(self, text: Any, cuts: NDArray[np.int64] | None = None) -> NDArray[np.int32]:
-        """The ids of what follows what is done, as one document, or as those between `cuts`."""
+        """The ids of the text after the finished part, as one document, or as those between `cuts`."""
         if self._empty is None:
             ids: Ragged = self._encode(trusted(text, np.array([0, text.size]) if cuts is None else cuts))
             return ids.values
@@ -354,11 +363,13 @@ class EncoderStream(AbstractContextManager["EncoderStream"]):
         return found  # type: ignore[no-any-return]
 
     def _certain(self, text: Any) -> tuple[int, int]:
-        """The last place where a text that is cut surely is, whatever follows (0 if none is known), and the end of what is known.
+        """The last certain split of a text (0 if none is known), and the end of the known text.
 
-        That is where no special token and no character have begun that are not complete. Before it the text
-        is certainly split after the last special token, and at splits that the pattern makes with each of
-        `_AHEAD`. O(symbols).
+        A split is certain if it holds whatever follows.
+
+        The known text ends before any incomplete special token or character. In it, the text is certainly
+        split after the last special token, and at splits that the pattern makes with each of `_AHEAD`.
+        O(symbols).
         """
         begin, end, is_bytes = 0, len(text), isinstance(text, bytes)
         segmenter: Any = self._model.segmenter
@@ -399,7 +410,9 @@ class EncoderStream(AbstractContextManager["EncoderStream"]):
 
     @property
     def pending(self) -> NDArray[np.int32]:
-        """The ids of what waits, int32[n], if the text ended here: provisional, they follow those that were returned.
+        """The ids of the waiting symbols, int32[n], if the text ended here.
+
+        They are provisional and follow the ids returned so far.
 
         Examples
         --------
@@ -486,7 +499,9 @@ class EncoderStream(AbstractContextManager["EncoderStream"]):
 def stream_of(
     plan: Plan, frame: Any, unknown: UnknownChoice, encode: Any, special: SpecialChoice
 ) -> EncoderStream:
-    """A stream of whole encodings, for which the plan must have a `final` encoder, of frames, or of text that a pattern splits.
+    """A stream of whole encodings, of frames, or of text that a pattern splits.
+
+    For whole encodings the plan must have a `final` encoder.
 
     `encode` is a function of a document, with its options; arguments as for `EncoderStream`. TypeError or
     ValueError for a `frame` other than a positive integer, and if the beginning of an encoding is never
@@ -534,9 +549,12 @@ def stream_of(
 
 
 def part_of(decoder: Decoder, i: int) -> Any:
-    """The text that an id gives after others that show some: bytes of UTF-8, or `str`, where part of a character is a surrogate.
+    """The text that an id adds after other text: bytes of UTF-8, or `str`.
 
-    None for integers and for an id without a token; UnicodeDecodeError for several bytes that are no text.
+    In `str`, a surrogate represents a part of a character.
+
+    None for integers and for an id without a token. UnicodeDecodeError for several bytes that do not decode
+    to text.
     """
     if (
         not 0 <= i < decoder.sizes.size
@@ -574,10 +592,12 @@ class DecoderStream(AbstractContextManager["DecoderStream"]):
         self, model: Model, decoder: Any, gone: np.ndarray | None, errors: str,
         parts: dict[int, Any], find: Callable[[int], Any], whole: Callable[..., Any] | None = None, held: Set[int] | None = None,
     ) -> None:  # fmt: skip
-        """Decode by `whole`, a function of all ids of a document, if there is one: at the end, or with `held` when it is certain.
+        """Decode by `whole`, a function of all ids of a document, or id by id if it is None.
 
-        `held` are the ids of bytes, which may be parts of a character with those that follow. `parts` of all
-        streams: what an id gives after others that show some text, as `part_of` has it; `find` finds it once.
+        `whole` is used at the end or, with `held`, as soon as its text is certain.
+
+        `held` are the ids of bytes, which may form a character with later ids. `parts`, of all streams,
+        caches the text that an id adds after other text, as `part_of` defines it. `find` computes it once.
         """
         self._model, self._decoder, self._gone = model, decoder, gone
         self._whole, self._held, self._context, self._pending = whole, held, list[int](), list[int]()
@@ -599,8 +619,8 @@ class DecoderStream(AbstractContextManager["DecoderStream"]):
         Parameters
         ----------
         ids
-            Ids as for `Tokenizer.decode`, or one id, also as a tensor without dimensions. Errors as there,
-            with the position in this part; after `finish` it is a ValueError.
+            Ids as for `Tokenizer.decode`, or one id, also as a tensor without dimensions. Errors are the
+            same, with the position in this part. ValueError after `finish`.
 
         Returns
         -------
@@ -639,7 +659,10 @@ class DecoderStream(AbstractContextManager["DecoderStream"]):
         return self._characters.decode(symbols.astype(np.uint8, copy=False).tobytes())
 
     def _next(self, i: int) -> Any:
-        """The text of one more id, in the time of a look-up; None where `push` has to look at others, or an id is no token."""
+        """The text of a further id, in the time of a look-up.
+
+        None if the id is unused, or `push` has to consider other ids.
+        """
         if i in self._left:
             return self._none
         try:
@@ -665,7 +688,7 @@ class DecoderStream(AbstractContextManager["DecoderStream"]):
         return part
 
     def _certain(self, whole: Callable[..., Any], n: int) -> str:
-        """The text of the first n ids that wait, decoded after what shows some text and is not changed by them."""
+        """The text of the first n waiting ids, decoded after text that they do not change."""
         ids, self._pending = self._pending[:n], self._pending[n:]
         if not ids:
             return ""

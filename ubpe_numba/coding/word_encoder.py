@@ -1,4 +1,4 @@
-"""Encoding of text: every segment by merge rank, on threads, and most segments from a cache of those encoded before."""
+"""Encoding of text: every segment by merge rank, on threads, with a cache of encoded segments."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ Scratch = tuple[tuple[np.ndarray, np.ndarray], np.ndarray, np.ndarray]
 class WordEncoder:
     """Encoding of text by merge rank, every segment by itself.
 
-    `pairs`: a linear encoder over an alphabet of 256, which `takes` accepts. `byte_ids` int32[256]: the
-    alphabet id of every byte, a permutation; None: the byte itself. `whole_words`: whether a segment that
-    equals a token is that token, before any merge. Segments recur: up to 262,144 short ones and 8,192 long
-    ones are kept encoded from call to call, 9 MB for each thread that calls, and with them the vocabulary
-    from the start. A thread also keeps room for the ids of a megabyte of text, at most 4 MB. Threads may
-    share an encoder.
+    `pairs` is a linear encoder over an alphabet of 256 that `takes` accepts. `byte_ids` int32[256] is the
+    alphabet id of every byte, a permutation; None: the byte itself. With `whole_words`, a segment that equals
+    a token is that token, before any merge. Since segments recur, up to 262,144 short and 8,192 long segments
+    stay encoded from call to call. They take 9 MB for each calling thread, and include the vocabulary from
+    the start. A thread also keeps room for the ids of a megabyte of text, at most 4 MB. Threads may share an
+    encoder.
 
     >>> from ubpe_numba.vocabulary.vocabulary import Vocabulary
     >>> pairs = PairEncoder(Vocabulary.from_merges(256, [[98, 97], [32, 256]]), batch=False)
@@ -64,7 +64,7 @@ class WordEncoder:
 
     @staticmethod
     def takes(pairs: PairEncoder) -> bool:
-        """Whether text can be encoded this way: by rank, over the 256 bytes, with ids that fit packed tables."""
+        """Whether this encoder fits text: by rank, over the 256 bytes, with ids that fit packed tables."""
         known = pairs.vocabulary
         if not pairs.linear or known.merges is None or known.n_alphabet != 256 or len(known) >= NOBODY:
             return False
@@ -78,7 +78,9 @@ class WordEncoder:
         segments: str | np.ndarray,
         n_threads: int | None = None,
     ) -> Ragged:
-        """Encode every document, uint8 text and int64 offsets, to the ids of its segments as `PairEncoder.encode` makes them.
+        """Encode documents to the ids of their segments, as `PairEncoder.encode` makes them.
+
+        The text is uint8, the offsets int64.
 
         `segments`: a name of `cut.PATTERNS`, or segments as `cut.scan` returns them. None of the three is
         checked.
@@ -104,7 +106,7 @@ class WordEncoder:
         """Encode in one thread."""
         caches, scratch, dead = self.scratch()
         size = int(offsets[-1] - offsets[0])
-        # the room is taken out of it: the handler of a signal may encode meanwhile, in this thread
+        # remove the room first: a signal handler may encode meanwhile, in this thread
         kept = self._local.__dict__
         room = kept.pop("room", None)
         if room is None:
@@ -129,7 +131,7 @@ class WordEncoder:
         return ids, out_offsets
 
     def scratch(self) -> Scratch:
-        """The calling thread's own arguments `caches`, `scratch` and `dead` of `encode_words`, made when it first asks."""
+        """The calling thread's `caches`, `scratch` and `dead` of `encode_words`, made on first use."""
         made: Scratch | None = getattr(self._local, "scratch", None)
         if made is None:
             made = self._local.scratch = self.new_scratch()
@@ -154,8 +156,8 @@ def tables_of(
 ) -> tuple[TextTables, np.ndarray, np.ndarray]:
     """The tables of a vocabulary over 256 bytes; `stable` uint8[V]; and its arena as bytes, uint8.
 
-    `byte_ids` int32[256], a permutation: the alphabet id of every byte. `whole_words`: whether a word that
-    equals a token is that token, even if merges do not make it; such a token is not stable.
+    `byte_ids` int32[256], a permutation, is the alphabet id of every byte. With `whole_words`, a word that
+    equals a token is that token, even if merges do not make it; this token is not stable.
     """
     assert vocabulary.merges is not None
     m = vocabulary.n_learned
@@ -202,11 +204,12 @@ def tables_of(
 
 
 def short_text(model: Model, words: WordEncoder) -> Any:
-    """Make the encoder of one short text, `bytes` or `str`, for models that cut ASCII text by a kernel as it is; see short.py.
+    """Make the encoder of a short text, `bytes` or `str`; see short.py.
 
-    None for models that find words in normalised text or have tokens without an id, and where a search for
-    special tokens would take long. Texts that hold special tokens or known words are left to the general
-    reader.
+    It is for models with a kernel that splits ASCII text as it is.
+
+    None for models that find words in normalized text or have tokens without an id, and if a search for
+    special tokens would take long. Texts with special tokens or known words are left to the general reader.
     """
     from ubpe_numba.coding import short  # here only: the first texts need not wait for it
 

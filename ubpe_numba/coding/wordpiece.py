@@ -1,7 +1,7 @@
 """Words to ids by the longest piece: a vocabulary of WordPiece as the tables of kernels/wordpiece.py.
 
-A piece with the prefix is entered twice, since a word may also begin with the characters of the prefix. With
-n characters, c the symbol of one at the beginning of a word, c' = n + c inside:
+A piece with the prefix is entered twice, since a word may also begin with the characters of the prefix. For n
+characters, c is the symbol of a character at the beginning of a word, and c' = n + c inside:
 
     piece       at the beginning    inside
     ab          a b'                -
@@ -28,8 +28,8 @@ from ubpe_numba.vocabulary.alphabet import Alphabet
 class PieceEncoder:
     """The tables of a vocabulary of `pieces` with their ids, 0..2**31 - 1; the empty piece is never found.
 
-    `alphabet` has their characters; `prefix` of pieces within a word, or ``""``; `unknown`, the id of a word
-    that cannot be cut or has over `longest` characters.
+    `alphabet` has their characters. `prefix` is that of pieces within a word, or ``""``. `unknown` is the id
+    of a word that cannot be split or has over `longest` characters.
 
     >>> letters = Alphabet.from_user("#?abelnu")
     >>> encoder = PieceEncoder({"?": 0, "un": 1, "##able": 2, "##a": 3}, letters, "##", 0, 100)
@@ -61,7 +61,7 @@ class PieceEncoder:
         self._without: dict[frozenset[int], np.ndarray] = {}
 
     def _numbers_without(self, ids: frozenset[int]) -> np.ndarray:
-        """The numbers of the entries of other pieces than those with these `ids`, -1 for the rest; the last choice is kept."""
+        """The numbers of the entries of pieces, with -1 for those of these `ids`; the last is cached."""
         if not ids:
             return self._numbers
         if (numbers := self._without.get(ids)) is None:
@@ -77,9 +77,11 @@ class PieceEncoder:
         sized: bool,
         without: frozenset[int] = frozenset(),
     ) -> tuple[Ragged, np.ndarray | None]:
-        """The ids of words of alphabet ids, -1 for a character of no piece, each with `gap` more of these after it.
+        """The ids of words of alphabet ids, -1 for a character that occurs in no piece.
 
-        And, if `sized`, how many characters each id is of, int64. No word becomes a piece whose id is in
+        `gap` more of these follow each word.
+
+        If `sized`, also the number of characters per id, int64. No word becomes a piece whose id is in
         `without`.
         """
         tables = gap, self._inside, self._trie, self._numbers_without(without), -1, self._longest

@@ -1,7 +1,7 @@
 """Fits, counts and encodings on many machines, by Dask (``pip install 'ubpe-numba[dask]'``).
 
-Without a `client` the functions start processes on this machine for the call, which import the script: what
-it does has to be under ``if __name__ == "__main__":``.
+Without a `client` the functions start processes on this machine for the call. These import the script, so its
+code must be under ``if __name__ == "__main__":``.
 """
 
 from ubpe_numba.runtime.lazy import require

@@ -1,11 +1,12 @@
-"""The cluster that the work runs on: the user's `Client`, or processes on this machine; tasks, and values that workers share.
+"""The cluster: the user's `Client`, or processes on this machine.
 
-Every worker, one that joins later too, declares its build of this library as a resource of Dask, by a plugin
-that `using` registers; tasks need the resource of the driver's build, so that Dask gives them to no other
-worker. If a worker dies the scheduler gives its task to another one
-(``distributed.scheduler.allowed-failures`` times).
+Also tasks, and values that workers share.
 
-Dask writes results to disk by the sizes of objects, of which it is told here: a `Ragged` of a gigabyte is an
+Every worker, even one that joins later, declares its build of this library as a resource of Dask, by a plugin
+that `using` registers. Tasks need the resource of the driver's build, so Dask gives them to no other worker.
+If a worker dies the scheduler moves its task to another (``distributed.scheduler.allowed-failures`` times).
+
+Dask writes results to disk by the sizes of objects, which are registered here: a `Ragged` of a gigabyte is an
 object of 56 bytes.
 """
 
@@ -40,11 +41,11 @@ from ubpe_numba.runtime.messages import Progress
 if TYPE_CHECKING:
     from dask.delayed import Delayed
 
-#: What Dask is told where graphs hold models or partitions: a large one is no reason for a warning.
+#: Options of Dask for graphs that hold models or partitions: a large graph must not warn.
 LARGE_GRAPHS = {"distributed.admin.large-graph-warning-threshold": "1GB"}
 
 UNREACHED = "client: the scheduler at {} cannot be reached: it has ended, or the connection is lost"
-_RETURN = 60.0  # seconds in which one may come back, where all that are left have another build
+_RETURN = 60.0  # seconds in which a worker may come back, if all that are left have another build
 _LOOK = 5.0  # seconds between two looks at the workers while none of them finishes a task
 
 
@@ -52,11 +53,11 @@ _LOOK = 5.0  # seconds between two looks at the workers while none of them finis
 def using(client: Client | None) -> Iterator[Client]:
     """A client to work with, whose workers have been found fit for it: the user's, which stays open.
 
-    None: the current client of Dask if there is one, as for Dask's own `compute`; otherwise that of a cluster
-    of processes on this machine, one a core with one thread each, which is closed at the end. TypeError if
-    `client` is something else, or asynchronous; ConnectionError, with its address, if the scheduler does not
-    answer; RuntimeError if all workers have another build of this library, a UserWarning if some have, which
-    get no task.
+    None: the current client of Dask if there is one, as for Dask's own `compute`. Otherwise the client of a
+    cluster of processes on this machine, one per core with one thread each, which is closed at the end.
+    TypeError if `client` is something else, or asynchronous. ConnectionError, with its address, if the
+    scheduler does not answer. RuntimeError if all workers have another build of this library. If only some
+    have, a UserWarning, and these get no task.
     """
     if client is None:
         with suppress(ValueError):  # there is none
@@ -82,7 +83,10 @@ def using(client: Client | None) -> Iterator[Client]:
 
 @contextmanager
 def reaching(client: Client) -> Iterator[None]:
-    """Turn what Dask raises in the block, if its scheduler cannot be reached, into one ConnectionError with the address."""
+    """Turn Dask's errors in the block, if its scheduler cannot be reached, into a ConnectionError.
+
+    It has the address.
+    """
     message = UNREACHED.format(address_of(client))
     if client.status != "running":
         raise ConnectionError(message)
@@ -104,7 +108,10 @@ def address_of(client: Client) -> str:
 
 
 def _leave_ctrl_c() -> None:
-    """In a worker process on this machine, whose terminal sends it Ctrl-C as well: leave that to the user's process."""
+    """Let a worker process on this machine ignore Ctrl-C, which its terminal sends it as well.
+
+    The user's process handles it.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
@@ -120,7 +127,10 @@ BUILD = _build()
 
 
 def _builds() -> Callable[[], str]:
-    """A function that gives the build where it is called; it is local, so that Dask sends it whole to a worker that has none."""
+    """A function that returns the build of the caller's process.
+
+    It is local, so that Dask sends it whole to a worker without this library.
+    """
 
     def build() -> str:
         import ubpe_numba
@@ -135,7 +145,10 @@ def _builds() -> Callable[[], str]:
 
 
 def _plugin(data: bytes | None = None) -> WorkerPlugin:
-    """A plugin that holds `data` on every worker, or without them declares the build of the worker; sent whole, as above."""
+    """A plugin that holds `data` on every worker, or without it declares the build of the worker.
+
+    It is sent whole, as above.
+    """
     build = _builds()
 
     class Plugin(WorkerPlugin):  # type: ignore[misc]  # of a package without types
@@ -152,7 +165,7 @@ def _plugin(data: bytes | None = None) -> WorkerPlugin:
             if mine not in worker.state.total_resources:
                 await worker.set_resources(**{mine: 1 << 30})
                 paused, running = (type(worker.status)[name] for name in ("paused", "running"))
-                # so that the scheduler looks again for tasks that waited for such a worker
+                # so that the scheduler tries again the tasks that waited for this worker
                 if worker.status == running:
                     worker.status = paused
                     worker.status = running
@@ -203,13 +216,15 @@ def results(
     what: str,
     retries: int = 0,
 ) -> Iterator[tuple[int, Any]]:
-    """Run tasks and yield their indices and results as they finish; the rest is cancelled when the iterator ends.
+    """Run tasks and yield their indices and results as they finish.
 
-    A result is fetched when the iterator comes to it, and the worker may forget it then: one result at a time
-    is in memory here. names: of the tasks in messages; what: the label of the bar; retries: of a task that
-    fails. ConnectionError if the scheduler is lost; RuntimeError if several workers died one after the other
-    while they ran one task, or its input is lost; and the exception of a task, of its class, with the name of
-    the task before the message.
+    The rest is cancelled when the iterator ends.
+
+    A result is fetched when the iterator reaches it, and the worker may forget it then: one result at a time
+    is in memory here. `names` are those of the tasks in messages, `what` is the label of the bar, `retries`
+    is for a task that fails. ConnectionError if the scheduler is lost. RuntimeError if several workers died
+    one after the other while they ran one task, or if its input is lost. Otherwise the exception of a task,
+    of its class, with the name of the task before the message.
     """
     indices = {task.key: i for i, task in enumerate(delayeds)}
     with reaching(client):
@@ -263,7 +278,9 @@ def failure(error: Exception, name: str) -> Exception:
 
 
 def with_name(error: Exception, name: str) -> Exception:
-    """The error with a name before its message, once: the same object if that can be, so that it keeps its class and attributes.
+    """The error with a name before its message, once.
+
+    The same object if possible, so that it keeps its class and attributes.
 
     >>> with_name(ValueError("no such column"), "a.parquet"), with_name(KeyError("x"), "a.parquet")
     (ValueError('a.parquet: no such column'), RuntimeError("a.parquet: KeyError: 'x'"))
@@ -282,10 +299,10 @@ def with_name(error: Exception, name: str) -> Exception:
 
 @contextmanager
 def shared(client: Client, name: str, value: Any) -> Iterator[None]:
-    """Give a value to all workers, also to those that come later, to be had by `value_of` in tasks until the block ends.
+    """Give a value to all present and later workers; `value_of` returns it in tasks of the block.
 
-    Were it the result of a task, a worker that fetches it from one that dies would wait for the timeout of
-    connections (30 s).
+    If it were the result of a task, a worker that fetches it from a dying worker would wait for the timeout
+    of connections (30 s).
 
     >>> from distributed import Client
     >>> with Client(processes=False, n_workers=1, dashboard_address=":0") as client, shared(client, "seven", 7):
@@ -307,7 +324,7 @@ def value_of(name: str) -> Any:
 
 
 _lock = threading.Lock()
-_loaded: Callable[[bytes], Any] = functools.lru_cache(maxsize=4)(pickle.loads)  # the ones used last
+_loaded: Callable[[bytes], Any] = functools.lru_cache(maxsize=4)(pickle.loads)  # those used last
 _OBJECT = 200  # bytes: the Python object and those of its arrays
 
 

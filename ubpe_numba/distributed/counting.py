@@ -1,7 +1,9 @@
-"""Equal documents, or segments of text, counted partition by partition; the counts are added up on the workers.
+"""Equal documents, or segments of text, counted partition by partition.
 
-Each partition is counted where it is, and the counts are added up in a tree, `_SPLIT_EVERY` at a time, in the
-order of the partitions: so documents keep the order of their first appearance, as in one process.
+The counts are added up on the workers.
+
+Each partition is counted on its worker. The counts are added up in a tree, `_SPLIT_EVERY` at a time, in the
+order of the partitions. So documents keep the order of their first appearance, as in one process.
 
     partitions    0      1      2      3
     counted      a b    a c    b d    a
@@ -47,21 +49,21 @@ def count(
     blocksize: int | str | None = None,
     progress: bool | str = "auto",
 ) -> Counts:
-    """Count equal documents, or the segments that a tokenizer cuts them into, on many machines.
+    """Count equal documents, or the segments into which a tokenizer splits them, on many machines.
 
     Parameters
     ----------
     parts
-        The partitions: a list of `dask.delayed` values, of futures, or of partitions that are in memory here,
-        each documents as `fit` takes them or `Counts`; a `dask.bag` of documents; a 2-D `dask.array`, whose
-        rows are documents; a column of a `dask.dataframe`; or paths of Parquet files or of text files
-        (``.txt``), whose lines are documents: UTF-8, or any bytes where the tokenizer has an encoding or an
-        alphabet of bytes.
+        The partitions: a list of `dask.delayed` values, of futures, or of partitions in memory. Each holds
+        documents as for `fit`, or `Counts`. Also a `dask.bag` of documents; a 2-D `dask.array`, whose rows
+        are documents; a column of a `dask.dataframe`; or paths of Parquet files or of text files (``.txt``).
+        Lines of text files are documents: UTF-8, or any bytes if the tokenizer has an encoding or an alphabet
+        of bytes.
     tokenizer
-        None: documents are counted. A tokenizer: what its `fit` counts, segments of text that is normalised
-        and cut, without special tokens. It need not be fitted.
+        None: documents are counted. A tokenizer: segments are counted, as in its `fit`, of normalized and
+        split text, without special tokens. It need not be fitted.
     column
-        The column of documents, where `parts` are tables.
+        The column of documents, if `parts` are tables.
     client
         The cluster; None is Dask's current client, or else processes on this machine for this call.
     min_count
@@ -73,8 +75,8 @@ def count(
     Returns
     -------
     Counts
-        As `count_documents` gives them of all documents in the order of the partitions.
-        ``tokenizer.fit(counts)`` then gives what a fit on the documents gives, if `min_count` is 1.
+        As `count_documents` gives them for all documents in the order of the partitions.
+        ``tokenizer.fit(counts)`` then equals a fit on the documents, if `min_count` is 1.
 
     Raises
     ------
@@ -86,12 +88,12 @@ def count(
 
     Notes
     -----
-    Memory of a worker: counts of n distinct documents with s symbols take 24 n + b s bytes, where b is 1 for
-    bytes, 4 for characters, and the width of integers; to count, or to add up eight counts, at most 48 n + 8
-    s more. Counts that wait are written to disk by Dask where its limit of memory asks for it.
+    Memory of a worker: counts of n distinct documents with s symbols take 24 n + b s bytes. Here b is 1 for
+    bytes, 4 for characters, and the width of integers. To count, or to add up eight counts, takes at most 48
+    n + 8 s more. Dask writes waiting counts to disk when its limit of memory requires it.
 
-    A fit on counted documents of integers learns the alphabet from the distinct ones. Where symbols reach
-    65,536, give it: ``alphabet=``. A dataframe made of Python lists becomes one of strings, ``"[1, 2]"``,
+    A fit on counted documents of integers learns the alphabet from the distinct ones. If symbols reach
+    65,536, pass it: ``alphabet=``. A dataframe made of Python lists becomes one of strings, ``"[1, 2]"``,
     unless Dask's option ``dataframe.convert-string`` is False.
 
     Examples
@@ -117,7 +119,10 @@ def counted(
     partitions: Partitions, tokenizer: Tokenizer | None = None, client: Client | None = None, *, min_count: int = 1,
     progress: bool | str = "auto",
 ) -> Counted:  # fmt: skip
-    """Count partitions that have been read, with what a fit needs beside the counts; arguments and errors as for `count`."""
+    """Count partitions that have been read; in addition to the counts, all that a fit needs.
+
+    Arguments and errors as for `count`.
+    """
     Progress(progress)  # raises for another value
     least = positive(min_count, "min_count")
     if partitions.joined:
@@ -155,7 +160,10 @@ def counted(
 
 
 def unfitted(tokenizer: Tokenizer) -> Tokenizer:
-    """A tokenizer of the same arguments, whose alphabet can be read again and again: it may be an iterator."""
+    """A tokenizer of the same arguments, whose alphabet can be read repeatedly.
+
+    The alphabet may be an iterator.
+    """
     params = tokenizer.get_params()
     if hasattr(tokenizer.alphabet, "__next__"):
         params["alphabet"] = list(tokenizer.alphabet)
@@ -163,7 +171,10 @@ def unfitted(tokenizer: Tokenizer) -> Tokenizer:
 
 
 def lines_of(tokenizer: Tokenizer | None) -> str:
-    """Kind of the lines of text files in the fit of a tokenizer: ``"bytes"``, or ``"str"`` where characters are symbols."""
+    """Kind of the lines of text files in the fit of a tokenizer: ``"bytes"`` or ``"str"``.
+
+    ``"str"`` if characters are symbols.
+    """
     if tokenizer is None or preprocessing_of(tokenizer).encoding is not None or tokenizer.alphabet is None:
         return (
             "bytes" if tokenizer is not None and preprocessing_of(tokenizer).encoding is not None else "str"
@@ -183,7 +194,7 @@ _CHANGES = ("pretokenizer", "special_tokens", "known_words", "normalizer")
 
 
 class Counted(NamedTuple):
-    """The counts of one or several partitions."""
+    """The counts of a partition or several."""
 
     counts: Counts  # of documents or segments, in order of first appearance
     n_symbols: int  # of all documents; of partitions that were `Counts` already 0
@@ -191,7 +202,7 @@ class Counted(NamedTuple):
 
 
 def count_part(docs: Any, how: bytes, name: str) -> Counted:
-    """The counts of one partition."""
+    """The counts of a partition."""
     try:
         tokenizer, column = pickle.loads(how)
         return Counted(*_counts(documents_of(docs, column), tokenizer), name)
@@ -231,7 +242,10 @@ def _counts(docs: Any, tokenizer: Tokenizer | None) -> tuple[Counts, int]:
 
 
 def add(parts: list[Counted], min_count: int = 1) -> Counted:
-    """The sum of counts, without what occurs less than `min_count` times; TypeError, naming two, unless they are of one kind."""
+    """The sum of counts, without documents that occur less than `min_count` times.
+
+    TypeError, with two partitions, unless all have the same kind.
+    """
     filled = [part for part in parts if len(part.counts)]
     n_symbols = sum(part.n_symbols for part in parts)
     if not filled:

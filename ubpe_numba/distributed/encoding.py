@@ -1,16 +1,15 @@
-"""`encode` and `decode`: documents of a cluster become ids, and ids documents, partition by partition, in files or here.
+"""`encode` and `decode` on a cluster, partition by partition, to files or to memory.
 
 Tables are read in batches of bounded memory, one column is made of another, and written whole: a file appears
 under its name when all of it is written. The target folder, on a disk or in a store:
 
-    _ubpe.json              the manifest: made by `encode` or `decode`, with which model and settings, of
-    which partitions part-00000.parquet      a partition that is there whole
-    .part-00001.parquet.4f00c2a9d1b7e655.tmp     on disks: one that is being written, or was when its process
-    was killed
+    _ubpe.json              the manifest: `encode` or `decode`, the model and settings, the partitions
+    part-00000.parquet      a complete partition
+    .part-00001.parquet.4f00c2a9d1b7e655.tmp     on disks: being written, or left by a killed process
 
-A run that finds files does the rest only, and is refused where the manifest says anything else than it would
-write itself. Several runs may write to one folder at once, under temporary names; what one has finished
-others leave out. Nothing is locked.
+A run that finds files does only the rest. It is rejected if the manifest differs from its own. Several runs
+may write to one folder at once, under temporary names, and skip files that another has finished. Nothing is
+locked.
 """
 
 from __future__ import annotations
@@ -72,12 +71,12 @@ def encode(
     progress: bool | str = "auto",
     **options: Any,
 ) -> Ragged | list[str]:
-    """Encode documents on a cluster, partition by partition: to Parquet files, as a run that can be continued, or to ids here.
+    """Encode documents on a cluster, partition by partition.
 
     Parameters
     ----------
     tokenizer
-        A fitted tokenizer. It travels once to every worker.
+        A fitted tokenizer. It is sent once to every worker.
     source
         As `parts` of `count`. All other columns of tables are kept, and after them those that folders of
         Parquet files name (``year=2024/``), unless the file has a column of this name itself.
@@ -86,7 +85,7 @@ def encode(
         ``part-00000.parquet`` and so on in their order, and a manifest, ``_ubpe.json``. None: the ids are
         brought here.
     column
-        The column of documents where `source` is tables; not needed if there is one column.
+        The column of documents if `source` is tables; not needed if there is one column.
     ids
         The column that ids are written to, ``list<int32>``.
     drop
@@ -116,9 +115,9 @@ def encode(
 
     Notes
     -----
-    A file appears under its name when all of it is on the disk, so a run that was killed, or stopped by an
-    error, is continued by the same call. It may also be made several times at once, on one machine or
-    several. Parquet files of a source are recognised by their footers; of other sources only the names and
+    A file appears under its name when all of it is on the disk. So a run that was killed, or stopped by an
+    error, is continued by the same call. The call may also run several times at once, on one machine or
+    several. Parquet files of a source are recognized by their footers; of other sources only the names and
     the number of partitions are compared.
 
     Examples
@@ -222,7 +221,7 @@ def _check(tokenizer: Tokenizer, **names: str) -> None:
 class Work(NamedTuple):
     """Options that all tasks of a call share."""
 
-    tokenizer: Tokenizer  # of one thread
+    tokenizer: Tokenizer  # with a single thread
     fingerprint: str  # that it has here
     method: str  # of the tokenizer, which makes a `Ragged` or a list of documents, or of an array of Arrow
     options: dict[str, Any]  # of the method
@@ -244,7 +243,10 @@ def _recoded(
     what: str, tokenizer: Tokenizer, options: dict[str, Any], source: Partitions, names: tuple[str, str, bool], target: Any,
     client: Client | None, progress: bool | str,
 ) -> Any:  # fmt: skip
-    """All partitions through the model, `what` with it; names: as in `Work`, the three of the column of results."""
+    """All partitions through the model, by `what`.
+
+    `names` as in `Work`, the three of the column of results.
+    """
     if source.joined:
         raise ValueError(
             "source: a 1-D dask.array is one document, which cannot be encoded in parts; give rows of a 2-D one"
@@ -283,7 +285,10 @@ def _recoded(
 
 
 def _run(token: str, part: Any, number: int) -> Any:
-    """In a worker: a partition through the model; the result, or None where it goes to the file of this number."""
+    """In a worker: a partition through the model.
+
+    Returns the result, or None if it goes to the file of this number.
+    """
     import pyarrow as pa
 
     work: Work = value_of(token)
@@ -313,7 +318,10 @@ def _run(token: str, part: Any, number: int) -> Any:
 
 
 def _pieces(work: Work, part: Any, convert: Callable[[Any], Any]) -> Iterator[tuple[Any, Any]]:
-    """Results batch by batch, at least one, each with its rows, or None without a table; errors number documents in the whole."""
+    """Results batch by batch, at least one, each with its rows, or None without a table.
+
+    Errors number documents in the whole.
+    """
     if work.source is None and not isinstance(part, partial):
         yield None, convert(documents_of(part))
         return
@@ -341,7 +349,10 @@ def _joined(found: list[Any]) -> Any:
 
 
 def _column(tokenizer: Tokenizer, found: Any, options: dict[str, Any]) -> Any:
-    """Ids, or documents by the kind of the model, as an array of Arrow: lists of int32 or int64, strings, or binary."""
+    """Ids, or documents by the kind of the model, as an Arrow array.
+
+    Lists of int32 or int64, strings, or binary.
+    """
     import pyarrow as pa
 
     if isinstance(found, Ragged):
@@ -364,7 +375,7 @@ def _column(tokenizer: Tokenizer, found: Any, options: dict[str, Any]) -> Any:
 
 
 def _write_tables(tables: Iterator[Any], new: str, file: Any) -> None:
-    """Write tables of one schema into a Parquet file, a row group each.
+    """Write tables of the same schema into a Parquet file, a row group each.
 
     The column `new` is written without a dictionary and statistics, its integers as differences: in half the
     bytes and two thirds of the time that snappy takes.
@@ -389,7 +400,9 @@ def _write_tables(tables: Iterator[Any], new: str, file: Any) -> None:
 
 
 def publish(store: Any, path: str, write: Callable[[Any], Any], *, new: bool = False) -> None:
-    """Let a function write a file, whose name appears when all is written; with `new` FileExistsError if it is there.
+    """Let a function write a file, whose name appears when all is written.
+
+    With `new` FileExistsError if it exists.
 
     A store gets the whole content in one request, which it obeys or not; until then the content is in memory.
     """
@@ -413,7 +426,7 @@ class Target(NamedTuple):
     n_parts: int
 
     def file(self, i: int) -> str:
-        """The path of the file of partition i; names are of one length."""
+        """The path of the file of partition i; all names have the same length."""
         return f"{self.path.rstrip('/')}/part-{i:0{max(5, len(str(self.n_parts - 1)))}}.parquet"
 
     def names(self) -> set[str]:
@@ -424,10 +437,10 @@ class Target(NamedTuple):
         return set()
 
     def begin(self, manifest: dict[str, Any]) -> list[int]:
-        """Make the folder with the manifest, or compare the one that is there; returns the partitions that are missing.
+        """Make the folder with the manifest, or compare its manifest; returns the missing partitions.
 
-        ValueError, naming the first difference, if the manifest that is there says something else, or is
-        none; OSError if the folder has other files and no manifest, or cannot be made or written to.
+        ValueError, with the first difference, if the existing manifest differs or is invalid. OSError if the
+        folder has other files but no manifest, or cannot be made or written to.
         """
         if self.store.isfile(self.path):
             raise NotADirectoryError(f"target: {self.path}: expected a folder, got a file")
@@ -468,7 +481,7 @@ class Target(NamedTuple):
         return [i for i in range(self.n_parts) if posixpath.basename(self.file(i)) not in there]
 
     def write(self, i: int, write: Callable[[Any], None]) -> None:
-        """In a worker: let a function write the file of partition i, unless it is there."""
+        """In a worker: let a function write the file of partition i, unless it exists."""
         path = self.file(i)
         if self.store.exists(path):
             return
@@ -482,7 +495,10 @@ class Target(NamedTuple):
             raise
 
     def finish(self) -> list[str]:
-        """The files in the order of the partitions, without the temporary ones; FileNotFoundError if they are elsewhere."""
+        """The files in the order of the partitions, without the temporary files.
+
+        FileNotFoundError if they are elsewhere.
+        """
         files, names = [self.file(i) for i in range(self.n_parts)], self.names()
         for file in files:
             if posixpath.basename(file) not in names:

@@ -1,4 +1,7 @@
-"""A fit on many machines: text is counted there, and fitted here; other documents stay there, and the fit talks to them."""
+"""A fit on many machines.
+
+Text is counted there and fitted here; other documents stay there, and the fit exchanges messages.
+"""
 
 from __future__ import annotations
 
@@ -44,12 +47,12 @@ __all__ = ["fit"]
 AnyTokenizer = TypeVar("AnyTokenizer", bound=Tokenizer)
 # arguments by which text becomes segments to be counted
 _CUT = ("pretokenizer", "special_tokens", "known_words", "normalizer")
-#: Weights and boundaries of partitions, as `make_host` takes them; whether the document before goes on, and
-#: tokens may cross.
+#: Weights and boundaries of partitions, as `make_host` takes them. Also whether the document before
+#: continues, and whether tokens may cross.
 Given = tuple[list[tuple[Any, Any]], tuple[bool, bool]]
 
 _SYMBOL = 12  # bytes of a worker, while it reads partitions included
-_PROCESS = 300_000_000  # and of its process beside, with a partition as it is read
+_PROCESS = 300_000_000  # and of its process, in addition to a partition as it is read
 _USABLE = 0.9  # of a worker's limit: a little more, and its nanny ends it
 
 log = logging.getLogger("ubpe_numba")
@@ -67,33 +70,33 @@ def fit(
     checkpoint: Any = None,
     progress: bool | str = "auto",
 ) -> AnyTokenizer:
-    """Fit a tokenizer on documents that are on many machines; the same model, bit for bit, as `tok.fit` on all of them.
+    """Fit a tokenizer on documents on many machines; the same model, bit for bit, as `tok.fit`.
 
-    Text that is cut into segments (a pre-tokenizer, special tokens, known words, a normalizer) is counted on
-    the workers, see `count`, and the fit on the counts runs here. Other documents are loaded once by the
-    workers, which keep them; the fit runs here and there, a synchronisation for each batch of merges. A
-    worker gets consecutive partitions, of about one size together where sizes are known beforehand (files,
-    arrays), else as many as the others.
+    Text that is split into segments (a pre-tokenizer, special tokens, known words, a normalizer) is counted
+    on the workers, see `count`, and the fit on the counts runs here. Other documents are loaded once by the
+    workers, which keep them. The fit then runs here and there, with a synchronization per batch of merges. A
+    worker gets consecutive partitions. If sizes are known beforehand (files, arrays), workers get about the
+    same size, otherwise the same number.
 
     Parameters
     ----------
     tok
         A `BPE`, `UBPE` or `UBPEClassic`, which becomes fitted.
     parts
-        The partitions, as for `count`; a 1-D `dask.array` too, which is one document.
+        The partitions, as for `count`. Also a 1-D `dask.array`, which is a single document.
     client, column, blocksize, progress
         As for `count`.
     sample_weight
-        A list of one entry for each partition: integers, one for each of its documents, as for `tok.fit`.
+        A list with an entry per partition: integers, one for each of its documents, as for `tok.fit`.
         Partitions that are `Counts` have weights of their own.
     boundaries
-        A list of one entry for each partition: positions that no token may cross, as for `tok.fit`; of a 1-D
+        A list with an entry per partition: positions that no token may cross, as for `tok.fit`. For a 1-D
         `dask.array` the positions themselves.
     checkpoint
-        A path or URL of a file that holds the merges so far, written at every epoch and every three minutes.
-        If it is there, the same call goes on from it, after the client or the whole cluster has ended.
-        ValueError if it is of another corpus, other partitions, another version or other arguments; for text
-        that is counted, whose fit is here: save the result of `count`.
+        A path or URL of a file with the merges so far, written at every epoch and every three minutes. If it
+        exists, the same call continues from it, after the client or the whole cluster has ended. ValueError
+        if it is of another corpus, other partitions, another version or other arguments. ValueError for text
+        that is counted, since its fit is here: save the result of `count`.
 
     Returns
     -------
@@ -103,22 +106,23 @@ def fit(
     Raises
     ------
     TypeError, ValueError, OSError
-        For arguments, partitions and documents that are not valid, naming the partition and the document in
-        it; and for what only a fit in one place has: ties by place or rarity, an `objective` of
-        probabilities, break tokens in a cut document.
+        For arguments, partitions and documents that are not valid, with the partition and the document in it.
+        For options that only a fit in one place supports: ties by place or rarity, an `objective` of
+        probabilities, break tokens in a divided document.
     UnknownSymbolError
         For a symbol outside the given alphabet, with the document of the partition.
     MemoryError
-        If the symbols do not fit into the memory of the workers, before they are read where sizes are known.
+        If the symbols do not fit into the memory of the workers. If sizes are known, this is raised before
+        reading.
     ConnectionError, RuntimeError
         If the scheduler is lost, or workers again and again, or a partition is not the same when it is read
         again.
 
     Notes
     -----
-    Ctrl-C stops the fit and leaves the tokenizer as it was. A worker that is lost is replaced: its partitions
-    are read again, and encoded with the merges so far. Synchronisations and bytes are logged at the end
-    (logger ``ubpe_numba``, INFO).
+    Ctrl-C stops the fit and leaves the tokenizer unchanged. A lost worker is replaced: its partitions are
+    read again, and encoded with the merges so far. Synchronizations and bytes are logged at the end (logger
+    ``ubpe_numba``, INFO).
 
     Examples
     --------
@@ -245,7 +249,7 @@ def _fit_there(
 
 
 def check_memory(n_symbols: Sequence[int], workers: Mapping[str, Any]) -> None:
-    """MemoryError, with what it would take, if hosts of so many symbols do not fit into the memory of the workers.
+    """MemoryError, with the need, if hosts of `n_symbols` do not fit into the workers' memory.
 
     >>> check_memory([10**9, 10**9], {"a": {"memory_limit": 16 * 10**9}})
     Traceback (most recent call last):
@@ -271,7 +275,10 @@ def check_memory(n_symbols: Sequence[int], workers: Mapping[str, Any]) -> None:
 
 
 def _name_of(partitions: Partitions, which: tuple[int, int], key: Any) -> str | None:
-    """Name of the partition that task `key` processes, for messages; None if there is none; without a key the range of names."""
+    """Name of the partition that task `key` processes, for messages; None if there is none.
+
+    Without a key the range of names.
+    """
     begin, end = which
     if key is None:
         return name_of_range(partitions.names[begin:end])
@@ -282,7 +289,7 @@ def _name_of(partitions: Partitions, which: tuple[int, int], key: Any) -> str | 
 
 
 def _alphabet(tok: Tokenizer, engine: DaskEngine, parts: Sequence[Part]) -> Alphabet:
-    """The alphabet that the tokenizer is given, or the one that a fit on all documents learns."""
+    """The alphabet of the tokenizer or, without one, that of a fit on all documents."""
     filled = [part for part in parts if part.n_given]
     kinds = {part.kind for part in filled} or {part.kind for part in parts if part.kind != "int"} or {"int"}
     if len(kinds) > 1 and filled:
@@ -302,7 +309,9 @@ def _alphabet(tok: Tokenizer, engine: DaskEngine, parts: Sequence[Part]) -> Alph
 
 
 def even_cuts(sizes: Sequence[int], n_hosts: int) -> list[int]:
-    """Cut partitions of these sizes evenly: host h gets the partitions ``cuts[h]`` to ``cuts[h + 1]`` - 1, at least one.
+    """Divide partitions of these sizes evenly: host h gets ``cuts[h]`` to ``cuts[h + 1]`` - 1.
+
+    Each host gets at least one.
 
     >>> even_cuts([9, 1, 1, 1, 5, 1], 3)
     [0, 1, 4, 6]
@@ -320,7 +329,7 @@ def even_cuts(sizes: Sequence[int], n_hosts: int) -> list[int]:
 def weights_and_boundaries(
     partitions: Partitions, parts: Any, sample_weight: Any, boundaries: Any, ranges: list[tuple[int, int]]
 ) -> list[Given]:
-    """Weights and boundaries of ranges of partitions, and how each goes on; other arguments as for `fit`.
+    """Weights and boundaries of ranges of partitions, and how each continues; other arguments as for `fit`.
 
     TypeError or ValueError, naming the argument.
     """

@@ -1,16 +1,16 @@
-"""A host of a fit: shards that live apart from the driver, in a worker process, made of consecutive partitions.
+"""A host of a fit: shards in a worker process, made of consecutive partitions.
 
-A host holds the text of some consecutive shards, a thread each. The driver (remote_text.py) asks all hosts
-one thing and waits for their answers, which is one synchronisation, or tells one host something; a message is
-a call of a method:
+A host holds the text of some consecutive shards, a thread each. The driver (remote_text.py) sends all hosts
+one message and waits for their answers, which is one synchronization, or sends a message to one host. A
+message is a call of a method:
 
-    driver                                             host step(7, slices of new pairs, merges) ──────────>
-    writes the slices that the batch before created, then merges <──────────── neighbours, counts, outermost
-    tokens
+    driver                                             host
+    step(7, slices of new pairs, merges) ──────────>   writes slices of the last batch's pairs, then merges
+    <──────────── neighbours, counts, outermost tokens
 
-Messages of rounds have numbers: one that is repeated, as another host was lost, gets the answer that it got
-before. A lost host is made anew of its part of the corpus, encodes it with the merges so far, and lists the
-pairs of the driver.
+Messages of rounds have numbers. A message that is repeated, as another host was lost, gets the same answer. A
+lost host is made again from its part of the corpus, encodes it with the merges so far, and lists the pairs of
+the driver.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class Loaded(NamedTuple):
     weights: np.ndarray  # int64[K, 2]: of the two
     # int64[alphabet], by weight: of the last symbols of segments, as `LocalText` has them
     symbol_counts: np.ndarray
-    n_shards: int  # wanted; the same part is cut in the same places with as many
+    n_shards: int  # requested; the same part is divided at the same places with as many
 
 
 class Stepped(NamedTuple):
@@ -114,7 +114,7 @@ class Stepped(NamedTuple):
 
 
 class Fills(NamedTuple):
-    """The frequent pairs that the batch before created, as in a `Task` of one part."""
+    """The frequent pairs of the last batch, as in a `Task` of a single part."""
 
     first_id: int
     left: np.ndarray  # int32[n]: left parts of its merges
@@ -136,9 +136,9 @@ class Batch(NamedTuple):
 class Host:
     """Some consecutive shards of a fit.
 
-    corpus: its part of the corpus; n_threads: to work on them, None: as many as there are; names, sizes,
-    joined: of its partitions, for messages: the documents of each, or its symbols if they are one document
-    together; checks: a checksum of each; index: among the hosts of the fit.
+    `corpus` is its part of the corpus. `n_threads` work on it; None: as many as there are. `names`, `sizes`
+    and `joined` describe its partitions, for messages: the documents of each, or its symbols if they are one
+    document together. `checks` are checksums of the partitions. `index` is that of the host in the fit.
     """
 
     text: LocalText
@@ -154,7 +154,7 @@ class Host:
         self.number = -1  # of the last message of rounds
         self.answer: Any = None
         self.loaded: Loaded | None = None
-        self.listed = -1  # a message whose slices are there already
+        self.listed = -1  # a message whose slices already exist
 
     def part(self) -> Part:
         """Summary for the driver, before it decides how to load."""
@@ -181,10 +181,10 @@ class Host:
     ) -> Loaded:
         """Lay out the text; the part of the corpus is given back then.
 
-        Of a host that is made again: the merges so far, int32[m, 2]; where its shards begin and the last one
-        ends, in symbols from the beginning of its part, int64[K + 1], or int64[2]: only its own ends;
-        alphabet ids, int32, that follow on its part, of tokens that it has taken over. UnknownSymbolError for
-        a symbol outside the alphabet, with its partition.
+        For a host that is made again: the merges so far, int32[m, 2]. `starts`: the beginnings of its shards
+        and the end of the last, in symbols from the beginning of its part, int64[K + 1]; or int64[2], only
+        its own ends. `tail`: alphabet ids, int32, after its part, of tokens that it has taken over.
+        UnknownSymbolError for a symbol outside the alphabet, with its partition.
         """
         if self.loaded is not None:  # another host was lost before it could answer
             return self.loaded
@@ -221,7 +221,10 @@ class Host:
     def resume(
         self, setup: Setup, merges: np.ndarray, starts: list[np.ndarray], tails: list[np.ndarray]
     ) -> Loaded:
-        """Lay out the text of a fit that is continued; `starts` and `tails` of all hosts, int64[2] where this one has begun."""
+        """Lay out the text of a fit that is continued.
+
+        `starts` and `tails` are those of all hosts, int64[2] each.
+        """
         return self.load(setup, merges, starts[self.index], tails[self.index])
 
     def _text(self, corpus: Corpus, alphabet: Alphabet, place: Cut, setup: Setup) -> LocalText:
@@ -236,9 +239,11 @@ class Host:
         starts: np.ndarray | None,
         tail: np.ndarray | None,
     ) -> tuple[LocalText, Cut, np.ndarray]:
-        """The text, its cut, and where shards begin in the part; after merges of the symbols that its shards hold by now.
+        """The text, its division, and the beginnings of shards in the part.
 
-        No token has ever crossed the places where shards begin now, so every shard can be encoded by itself.
+        Then `merges` are made of the symbols that its shards now hold.
+
+        No token has ever crossed the present beginnings of shards, so every shard can be encoded by itself.
         """
         n_cells = int(corpus.offsets[-1] - corpus.offsets[0]) + corpus.offsets.size
         self.asked = plan(n_cells, self.n_threads, setup.n_shards)[1]
@@ -249,9 +254,9 @@ class Host:
         ids = setup.alphabet.lookup(corpus.values[first : corpus.offsets[-1]])
         ids = np.concatenate([ids, tail])
         offsets = corpus.offsets - first
-        offsets[-1] += tail.size  # they go on where the last segment ended
+        offsets[-1] += tail.size  # they continue at the end of the last segment
         vocabulary = Vocabulary.from_merges(n, merges, max_symbols=1 << 62) if len(merges) else None
-        # of a fit that is continued: shards begin where the first tokens at or after the cuts do
+        # in a fit that is continued, shards begin with the first tokens at or after the divisions
         if starts.size < len(place.at):
             inside = np.diff(np.clip(offsets, *starts))
             ends = np.arange(starts[0], starts[1] + 1)
@@ -270,7 +275,7 @@ class Host:
         text = trusted(ids[starts[0] : starts[-1]], offsets_of(np.concatenate(lengths)))
         if vocabulary is not None:
             text = PairEncoder(vocabulary, batch=False).encode(text, self.n_threads)
-        # segments that are cut are there twice now
+        # divided segments are now duplicated
         segments = np.concatenate([np.arange(begin, end) for begin, end in place.segments]).astype(np.int64)
         document_of = corpus.document_of
         if setup.weighted:
@@ -312,7 +317,10 @@ class Host:
         self.text.give_slots(slots)
 
     def list_again(self, number: int, n_tokens: int, pairs: np.ndarray, slots: np.ndarray) -> None:
-        """List pairs, ascending, at these slots: of a host that was made again, before message `number` is repeated to it."""
+        """List pairs, ascending, at these slots, before message `number` is repeated.
+
+        For a host that was made again.
+        """
         self.sort_pairs(n_tokens)
         self.list_sorted(pairs)
         self.give_slots(slots)
@@ -327,7 +335,10 @@ class Host:
         return self._state()
 
     def step(self, number: int, fills: Fills | None, batch: Batch | None) -> Stepped | None:
-        """Write the slices that the batch before created, then merge this one; None if there is none to merge."""
+        """Write the slices that the last batch created, then merge `batch`.
+
+        None if there is none to merge.
+        """
         return self._once(number, lambda: self._step(None if number == self.listed else fills, batch))
 
     def _once(self, number: int, work: Callable[[], T]) -> T:
@@ -387,7 +398,10 @@ class Host:
         return done if text.k == 1 else done.added_up()
 
     def _grow(self, tokens: int, slots: int, listed: int = 0) -> None:
-        """Room for so many tokens and slots, and so many new pairs of a batch; twice as much where there is less."""
+        """Make room for `tokens` and `slots`, and `listed` new pairs of a batch.
+
+        Arrays that are too small are doubled.
+        """
         task, shards, more = self.task, self.text.shards, {}
         if tokens > task.width.size:
             more["width"] = np.ones(2 * tokens, np.int32)
@@ -399,7 +413,10 @@ class Host:
         self.text.grow(tokens, 2 * slots if 2 * slots > shards.slices.shape[1] else 0)
 
     def take_over(self, number: int, k: int, slot: int, token: int, same: bool) -> tuple[int, np.ndarray]:
-        """Take the first token of the shard after shard k to its end, as the kernel does: its answer, and the shards' states."""
+        """Move the first token of the shard after shard k to the end of shard k, as the kernel does.
+
+        Returns its answer, and the shards' states.
+        """
         shards, width = self.text.shards, self.task.width
         return self._once(
             number, lambda: (int(take_over(shards, k, slot, width, token, same)), shards.state.copy())
@@ -429,12 +446,14 @@ def check_of(corpus: Corpus) -> int:
 
 
 def make_host(parts: list[Any], how: bytes) -> Host:
-    """A host of partitions, on the worker where it is called; `parts` are documents as `Tokenizer.fit` takes them.
+    """A host of partitions, on the worker that runs the call.
 
-    `how`, a pickle: the tokenizer; the column of documents of tables; the weights and the boundaries of each
-    partition, as `fit` takes them, or None, and of one document those of all; the name of each partition;
-    whether they are one document together; and the index of the host. TypeError, ValueError and OSError as of
-    `Tokenizer.fit`, with the name of the partition before the message.
+    `parts` are documents as for `Tokenizer.fit`.
+
+    `how` is a pickle of: the tokenizer; the column of documents of tables; the weights and the boundaries of
+    each partition, as for `fit`, or None. For a single document these are those of the whole. Then the name
+    of each partition, whether they are one document together, and the index of the host. TypeError,
+    ValueError and OSError as of `Tokenizer.fit`, with the name of the partition before the message.
     """
     tokenizer, column, beside, names, joined, index = pickle.loads(how)
     corpora, sizes, called, checks = [], [], names, []
@@ -464,7 +483,10 @@ def make_host(parts: list[Any], how: bytes) -> Host:
 
 
 def _narrow(corpus: Corpus) -> Corpus:
-    """The corpus with its integers in as few bytes as will do: a host holds all its partitions while it lays them out."""
+    """The corpus with its integers in as few bytes as possible.
+
+    A host holds all its partitions while it lays them out.
+    """
     given, values = corpus.given, corpus.values
     if given.kind == "int" and given.values is values and values.size:
         kind = np.result_type(np.min_scalar_type(values.min()), np.min_scalar_type(values.max()))
@@ -474,7 +496,7 @@ def _narrow(corpus: Corpus) -> Corpus:
 
 
 def _side_by_side(corpora: list[Corpus], names: Sequence[str]) -> Corpus:
-    """One corpus of all documents; TypeError, naming two partitions, if they are not of one kind."""
+    """One corpus of all documents; TypeError, with two partitions, if they differ in kind."""
     filled = [
         (c, name) for c, name in zip(corpora, names, strict=True) if c.given.offsets[-1] > c.given.offsets[0]
     ]

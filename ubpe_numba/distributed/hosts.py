@@ -1,19 +1,18 @@
-"""The hosts of a fit on Dask's workers, and the messages to them: a synchronisation is one coroutine.
+"""The hosts of a fit on Dask's workers, and their messages: a synchronization is one coroutine.
 
     driver                     loop of the client                    worker
     ask("step", a, b)  ──>  one message, pickled once   ──direct──>  HostActor ──> host.step(a, b)
     [answers]          <──  all answers together        <──────────  what it returned, or raised
 
-Hosts are made, found, and made anew when their workers end. The scheduler says where each is; whether it
-answers, the host itself:
+Hosts are made, located, and made again when their workers end. The scheduler knows where each is; the host
+itself answers whether it works:
 
     worker 1        worker 2        worker 3 ends                     worker 1        worker 2
     host 0          host 1          host 2             renew([2])     hosts 0 and 2   host 1
 
-Dask's own actors wake the caller for every answer, pickle the arguments for every host, and wait for ever
-where a machine vanishes silently. Here the scheduler is asked whether hosts that have not answered are there.
-Values are pickles in one piece, whose arrays are aligned where they arrive, as kernels need them; nothing
-that is read from a file is one.
+Dask's own actors wake the caller for every answer, pickle the arguments for every host, and wait forever if a
+machine vanishes silently. Here the scheduler is polled about hosts that have not answered. Values are pickles
+in one piece, whose arrays arrive aligned, as kernels need them. Pickles are never read from a file.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ if TYPE_CHECKING:
     from dask.delayed import Delayed
     from distributed import Client, Future
 
-LOOK = 1.0  # seconds between two questions whether hosts are there that have not answered
+LOOK = 1.0  # seconds between two polls about hosts that have not answered
 REACH = 5.0  # seconds to reach a worker directly
 _ANSWER = 10.0  # seconds in which the scheduler must answer
 # seconds in which a nanny may start a worker again, before hosts have to share those that are left
@@ -46,7 +45,7 @@ _PATIENCE = 60.0  # seconds without any worker
 TRIES = 3  # to make hosts whose workers die meanwhile
 # they are short, and many: without a change of threads 0.5 ms shorter each
 _ROUNDS = {"step", "take_over", "give_first"}
-_ACTOR_LOST = "Worker holding Actor was lost"  # what Dask says of an actor that is not there any more
+_ACTOR_LOST = "Worker holding Actor was lost"  # Dask's message about an actor that no longer exists
 _NO_WORKER = "client: the cluster of the scheduler at {} has had no worker for {:.0f} s"
 
 
@@ -65,7 +64,7 @@ class HostActor:
         self._host = host
 
     def call(self, message: bytes) -> bytes:
-        """A pickle of what a method of the host returns; its exception says where it came from."""
+        """A pickle of the result of a method of the host; its exception has its origin."""
         try:
             method, args = pickle.loads(message)
             return pickle.dumps(getattr(self._host, method)(*args), 5)
@@ -74,20 +73,23 @@ class HostActor:
             raise
 
     async def here(self) -> bytes:
-        """Nothing: another process may have the address by now. Answered while the host works, too."""
+        """Do nothing: another process may have the address by now. Answered even while the host works."""
         return b""
 
 
 class DaskEngine:
-    """Hosts on the workers of a cluster, made when the engine is, as evenly over workers and machines as can be.
+    """Hosts on the workers of a cluster, made with the engine.
 
-    make: each gives a host, on the worker where it is to live, and is computed again if the host is lost;
-    name_of: the name of the source of host k, for messages: of the key of a task the part that the task
-    belongs to, or None if there is no such part; of None all of it; retries: of what makes a host. `rounds`:
-    synchronisations so far; `sent`, `received`: bytes from the driver to hosts, and back; `where`: the
-    addresses of the hosts' workers; empty while a host is nowhere; `direct`: those of workers that answer the
-    client itself. ConnectionError here and in every method, with its address, if the scheduler does not
-    answer.
+    They are spread over workers and machines as evenly as possible.
+
+    `make`: each makes a host, on the worker on which it will live, and is computed again if the host is lost.
+    `name_of` is the name of the source of host k, for messages. For the key of a task it is the part that the
+    task belongs to, or None; for None all of it. `retries`: of the tasks that make a host.
+
+    Attributes: `rounds` are the synchronizations so far, `sent` and `received` the bytes from the driver to
+    hosts, and back. `where` are the addresses of the hosts' workers, empty while a host is nowhere. `direct`
+    are those of workers that answer the client itself. ConnectionError here and in every method, with its
+    address, if the scheduler does not answer.
     """
 
     def __init__(
@@ -168,7 +170,7 @@ class DaskEngine:
     async def _call(self, k: int, method: str, args: Sequence[Any] = (), separate_thread: bool = True) -> Any:
         """The answer of the actor of host k, as Dask has it.
 
-        Any exception: it did not get the message, or is not there.
+        Any exception: it did not get the message, or does not exist.
         """
         where, about = self.where[k], {"kwargs": {"separate_thread": separate_thread}, "args": list(args)}
         message = {"function": method, "actor": self._actors[k].key, **about}
@@ -177,11 +179,11 @@ class DaskEngine:
         return await self.client.scheduler.proxy(worker=where, msg={"op": "actor_execute", **message})
 
     async def there(self, hosts: Collection[int]) -> set[int]:
-        """Which of these hosts the scheduler still knows to be where they were."""
+        """Which of these hosts the scheduler still knows at their places."""
         return {k for k, found in (await self._holders(hosts)).items() if self.where[k] in found}
 
     async def _holders(self, hosts: Collection[int]) -> dict[int, Sequence[str]]:
-        """The addresses where the scheduler knows hosts to be."""
+        """The addresses at which the scheduler knows hosts."""
         keys = {k: self._actors[k].key for k in hosts if k in self._actors}
         found = await self._answer_of("who_has", keys=list(keys.values()))
         return {k: found.get(key, ()) for k, key in keys.items()}
@@ -200,15 +202,15 @@ class DaskEngine:
         return self.client.sync(function, *args, **about)
 
     def renew(self, lost: Sequence[int]) -> None:
-        """Make hosts anew that are lost, on the workers that are left or on those that nannies have started again.
+        """Make lost hosts again, on the workers that are left or that nannies have restarted.
 
-        RuntimeError if there is no worker for a minute; LostHostsError if the new hosts are lost as well, and
-        those after them; and the exception of making a host.
+        RuntimeError if all workers are missing for a minute. LostHostsError if the new hosts are lost as
+        well, and those after them. Otherwise the exception of making a host.
         """
         lost = list(lost)
         for _ in range(TRIES):
-            # drop them until the scheduler has forgotten them: what they are made of would wait for the
-            # workers of before
+            # drop them until the scheduler has forgotten them: their inputs would wait for the earlier
+            # workers
             old = [self._actors.pop(k) for k in lost if k in self._actors]
             for actor in old:
                 actor.release()
@@ -236,7 +238,10 @@ class DaskEngine:
         raise LostHostsError(lost, f"their workers ended {TRIES} times while they were made")
 
     def crowded(self) -> list[int]:
-        """Hosts that share a worker, as many as there are workers without a host: such as joined after it was made."""
+        """Hosts that share a worker, as many as there are workers without a host.
+
+        These are workers that joined later.
+        """
         n_free = len(self._workers().keys() - self.where)
         return [k for k in range(self.n) if self.where[k] in self.where[:k]][:n_free]
 
@@ -252,7 +257,10 @@ class DaskEngine:
         self._actors = {}
 
     def _places(self, lost: Sequence[int]) -> list[str]:
-        """A worker for each of the lost hosts: where there are the fewest others, on machines with the fewest."""
+        """A worker for each of the lost hosts.
+
+        The worker has the fewest others, on a machine with the fewest.
+        """
         left_alone, began = {self.where[k] for k in lost}, time.monotonic()
         kept = Counter(self.where[k] for k in range(self.n) if k not in lost and self.where[k])
         while True:
@@ -279,10 +287,10 @@ class DaskEngine:
         return places
 
     def _wait(self, places: Mapping[int, str]) -> None:
-        """Wait until hosts are made, or the workers ended where they were to be made; raise the error of making one of them.
+        """Wait until hosts are made, or their workers ended; raise the error of making a host.
 
-        Dask leaves a task that was meant for a worker that ended waiting for ever, if there was no other
-        worker at that time.
+        Dask leaves a task that was meant for an ended worker waiting forever, if it was the only worker at
+        that time.
         """
         waiting, look = set(places), time.monotonic()
         while waiting := {k for k in waiting if not self._actors[k].done()}:
@@ -307,7 +315,7 @@ class DaskEngine:
                 raise error if name is None or name in str(error) else failure(error, name)
 
     async def _find(self, made: Sequence[int]) -> None:
-        """Where hosts are, and whether they can be reached directly; of those that are lost again, nowhere."""
+        """Find the places of hosts, and whether they can be reached directly; nowhere if lost again."""
         for k, found in (await self._holders(made)).items():
             self.where[k] = next(iter(found), "")
         await asyncio.gather(*[self._reach(k) for k in made if self.where[k]])

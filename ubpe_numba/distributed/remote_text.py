@@ -1,16 +1,18 @@
-"""A fit whose shards are on hosts elsewhere: the text as its loop sees it, which is what the hosts answered last.
+"""A fit whose shards are on hosts elsewhere: the text as its loop sees it.
 
-The kernels of the driver read a `Shards` without text: states, neighbours and counts of a batch, laid out as
+It consists of the last answers of the hosts.
+
+The kernels of the driver read a `Shards` without text: states, neighbors and counts of a batch, laid out as
 if it were here.
 
     host 0: shards 0, 1     delta  3 2 | 5 1           the driver's      state      0 | 1 | 2
     host 1: shard 2         delta  3 4          ──>                      delta      3 2 | 5 1 | 3 4
                                                                          base.cells 0     1     2     3
 
-A batch is one synchronisation. A pair that is merged across a border takes two messages more: the shard on
-the left takes the token over, the one on the right gives it. The places where shards begin, in symbols of the
-corpus, are kept in `starts`, and the tokens that have passed from one host to another in `passed`: a lost
-host is made again of the symbols that it held.
+A batch is one synchronization. A pair that is merged across a border takes two messages more: the shard on
+the left takes the token over, the shard on the right gives it. `starts` holds the beginnings of shards, in
+symbols of the corpus, and `passed` the tokens that have passed from one host to another. So a lost host is
+made again from the symbols that it held.
 
     part of host 0      part of host 1                 3 has passed from host 1 to host 0:
     . . . . . 1 2    |  3 4 5 . . .                    starts [0, 8], passed [3]
@@ -48,9 +50,9 @@ from ubpe_numba.vocabulary.alphabet import Alphabet
 
 T = TypeVar("T")
 
-_MOST_LOSSES = 10  # in a row, of one message
+_MOST_LOSSES = 10  # in a row, for one message
 _PAUSE = 0.1  # seconds between two looks at the progress
-EVERY = 180.0  # seconds between two checkpoints, beside those at epochs
+EVERY = 180.0  # seconds between two checkpoints, in addition to those at epochs
 _FIELDS = ("left", "right", "count", "documents", "replaced")  # of a merge
 _NAMES = {"head", "learned", "lengths", "symbols", "cuts", "starts", "tails", "tail_offsets"}
 
@@ -61,11 +63,11 @@ def fit_remotely(
 ) -> tuple[Merges, RemoteText]:  # fmt: skip
     """Learn merges from the parts of a corpus that hosts hold, as `fit` learns them from the whole corpus.
 
-    The n hosts of the engine have not loaded their `parts`. goes_on: of each host, whether its first document
-    is the last one of the host before, and whether tokens may cross the border between the two. checkpoint:
-    where the fit goes on, and where it is written. Returns the text beside the merges, which counts losses.
-    ValueError for 2**62 symbols or more; RuntimeError if hosts are lost again and again, or the part of a
-    lost one is not the same any more.
+    The n hosts of the engine have not loaded their `parts`. `goes_on` has for each host whether its first
+    document continues the last one of the host before, and whether tokens may cross the border between the
+    two. `checkpoint` is the file from which the fit continues, and to which it is written. Returns the text,
+    which counts losses, and the merges. ValueError for 2**62 symbols or more. RuntimeError if hosts are lost
+    repeatedly, or the part of a lost host has changed.
     """
     n_symbols, by_weight = sum(part.n_symbols for part in parts), sum(part.by_weight for part in parts)
     if max(by_weight, sum(part.n_documents for part in parts)) >= MOST:
@@ -82,7 +84,10 @@ def fit_remotely(
 
 
 class _RemoteLoop(Loop):
-    """A loop that begins an epoch again after hosts were lost, and gives workers that have joined a share of the hosts."""
+    """A loop that begins an epoch again after hosts were lost.
+
+    It also moves hosts to workers that have joined.
+    """
 
     text: RemoteText
 
@@ -96,13 +101,15 @@ class _RemoteLoop(Loop):
 
 
 class Checkpoint:
-    """The checkpoint at a path or URL: what is there, if it is of this build and these parameters, and what will be there.
+    """The checkpoint at a path or URL: its content, if it is of this build and these parameters.
 
-    A fit that is continued makes its hosts of the same ranges of partitions, encodes these with the merges,
-    and begins an epoch. The file also says where the tokens of each host begin, and which symbols after its
-    part belong to it. `cuts` are the first partition of each host and the number of partitions, once they are
-    known; `found`: the arrays of the file, or None. ValueError for a file that is no checkpoint, or of
-    another fit.
+    Later the content that is written.
+
+    A fit that is continued makes its hosts from the same ranges of partitions, encodes these with the merges,
+    and begins an epoch. The file also holds the beginnings of the tokens of each host, and the symbols after
+    its part that belong to it. `cuts` are the first partition of each host and the number of partitions, once
+    they are known. `found` are the arrays of the file, or None. ValueError for a file that is not a
+    checkpoint, or is of another fit.
     """
 
     def __init__(self, url: Any, parameters: dict[str, Any]) -> None:
@@ -119,12 +126,15 @@ class Checkpoint:
             except Exception as error:  # of a damaged archive there are many
                 raise ValueError(f"checkpoint: {self.path}: not a checkpoint: {error}") from error
             self.cuts = self.found["cuts"].tolist()
-        # of a fit that made no merge yet symbols are not counted either: it begins anew
+        # in a fit without merges symbols are not counted either: it begins again
         self.has_merges = self.found is not None and self.found["learned"].shape[1] > 0
         self.agree(version=BUILD, **parameters)
 
     def agree(self, **about: Any) -> None:
-        """Note facts of this fit, as JSON has them; ValueError, with the first that differs, if the file is of another fit."""
+        """Note facts of this fit, as JSON.
+
+        ValueError, with the first difference, if the file is of another fit.
+        """
         for name, value in about.items():
             self.head[name] = value
             if self.found is not None and (old := self._there.get(name)) != value:
@@ -136,7 +146,10 @@ class Checkpoint:
                 )
 
     def begins(self, text: RemoteText) -> tuple[np.ndarray, list[np.ndarray], list[np.ndarray]]:
-        """The merges, and for each host where its tokens begin and end, in symbols of its part, and what follows on the part."""
+        """The merges, and for each host the borders of its tokens, and the symbols after its part.
+
+        Borders are in symbols of the part.
+        """
         found = self.found
         assert found is not None
         starts, ends = found["starts"], found["tail_offsets"]
@@ -145,7 +158,7 @@ class Checkpoint:
         return np.ascontiguousarray(found["learned"][:2].T.astype(np.int32)), ranges, tails
 
     def restore(self, loop: _RemoteLoop) -> None:
-        """Let a loop that has not begun go on where the file is."""
+        """Let a loop that has not begun continue from the file."""
         found = self.found
         if found is None or not self.has_merges:
             return
@@ -159,7 +172,7 @@ class Checkpoint:
         loop.text.symbol_counts, loop.text.counted = found["symbols"], True
 
     def save(self, text: RemoteText) -> None:
-        """Write the merges of all whole rounds; a UserWarning if that fails, as the fit itself can go on."""
+        """Write the merges of all whole rounds; a UserWarning if that fails, as the fit can continue."""
         state, n = text.driver.state[0], text.setup.alphabet.size
         end = int(state["next_id"] if state["candidates"] == 1 else state["round_start"])
         learned = text.driver.learned[n:end]
@@ -253,7 +266,10 @@ class RemoteText:
             )
 
     def _borders(self, goes_on: Sequence[tuple[bool, bool]]) -> Borders:
-        """The borders between all shards: those inside hosts as the hosts cut them, those between hosts by `goes_on`."""
+        """The borders between all shards.
+
+        Hosts set those inside them, `goes_on` those between them.
+        """
         k, merges = self.k, self.setup.merges
         documents = np.concatenate([found.documents for found in self.loaded])
         weights = np.concatenate([found.weights for found in self.loaded])
@@ -270,7 +286,7 @@ class RemoteText:
         return borders_of(continued, joined, documents[:, 0] == documents[:, 1], weight, merges)
 
     def count_symbols(self) -> None:
-        """See `Text`: without a merge to be made; a host that is made anew has not loaded its part."""
+        """See `Text`: before any merge; a host that is made again has not loaded its part."""
         if not self.counted:
             self.until_done(
                 lambda: self.engine.ask("load", self.setup) and self.count_dense(self.setup.alphabet.size)
@@ -323,11 +339,11 @@ class RemoteText:
         self.engine.ask("give_slots", slots)
 
     def until_done(self, message: Callable[[], T], listed: bool = False, lost: Sequence[int] = ()) -> T:
-        """As the function of this name; hosts that are made anew have pairs `listed`, if there are any."""
+        """As the function of this name; hosts that are made again have pairs `listed`, if there are any."""
         return until_done(message, lambda hosts: self.make_anew(hosts, listed), lost)
 
     def make_anew(self, hosts: list[int], listed: bool = False) -> None:
-        """Make hosts anew, and bring them to where the others are: merges made, and pairs `listed` at their slots."""
+        """Make hosts again, with the merges of the others and pairs `listed` at their slots."""
         for h in hosts:
             self.losses[h] += 1
         self.engine.renew(hosts)
@@ -393,7 +409,10 @@ class RemoteText:
         self._see_arenas([arenas for _, arenas in found])
 
     def rounds(self, driver: Driver, task: Task, ties: int | None, control: np.ndarray, threads: int) -> int:
-        """See `Text`: the driver works here, batches are merged elsewhere; back for progress every so often."""
+        """See `Text`: the driver works here, batches are merged elsewhere.
+
+        Returns every so often for progress.
+        """
         self.driver, self.task = driver, task
         began = time.monotonic()
         while True:
@@ -443,7 +462,10 @@ class RemoteText:
         return self.until_done(lambda: self.engine.ask("step", self.number, fills, batch), listed=True)
 
     def _hand_over(self) -> bool:
-        """Before a batch: hand over what it merges across borders. False if that needs a compacted text."""
+        """Before a batch: hand over the tokens that it merges across borders.
+
+        False if that needs a compacted text.
+        """
         task = self.task
         if task.batch["filled"][0] > 0:  # a pair that is merged across a border is entered into its slice
             self._step(_fills(task), None)
@@ -469,7 +491,7 @@ class RemoteText:
         return True
 
     def _tell(self, k: int, method: str, *args: Any) -> int:
-        """Tell the host of shard k something about that shard; its answer beside the states of its shards."""
+        """Send a message about shard k to its host, store the states of its shards; returns its answer."""
         host = int(self.host_of[k])
         first, last = self.first[host : host + 2].tolist()
         self.number += 1
@@ -490,7 +512,10 @@ class RemoteText:
 def until_done(
     message: Callable[[], T], make_anew: Callable[[list[int]], object], lost: Sequence[int] = ()
 ) -> T:
-    """The answer to a message to hosts, sent (again) after lost ones were made anew; RuntimeError if that happens too often."""
+    """The answer to a message to hosts, repeated after lost hosts were made again.
+
+    RuntimeError if that happens too often.
+    """
     hosts = set(lost)
     for _ in range(_MOST_LOSSES):
         try:
@@ -506,7 +531,10 @@ def until_done(
 
 
 def _fills(task: Task) -> Fills | None:
-    """The new pairs of the batch before in a task, the lists of all parts as one; None if their slices are written."""
+    """The new pairs of the last batch in a task, the lists of all parts as one.
+
+    None if their slices are written.
+    """
     n = int(task.batch["filled"][0])
     if n == 0:
         return None

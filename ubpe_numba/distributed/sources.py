@@ -1,6 +1,6 @@
-"""Sources: what a user gives as partitions, as values that a task of Dask reads into documents, or into batches of a table.
+"""Sources: partitions as values that a task of Dask reads into documents or batches of a table.
 
-Files are listed by fsspec, on disks or in stores by their URLs; text is read by ranges of bytes, Parquet by
+fsspec lists files, on disks or in stores by their URLs. Text is read by ranges of bytes. Parquet is read by
 row groups, with the columns that folders name, through `pyarrow.dataset`. The core reads columns of Arrow of
 any layout.
 """
@@ -45,15 +45,18 @@ _ACCEPTED = (
 
 
 class Partitions(NamedTuple):
-    """The partitions of a corpus, in order; `documents_of` and `batches_of` read what each of `delayed` gives."""
+    """The partitions of a corpus, in order.
+
+    `documents_of` and `batches_of` read the values of `delayed`.
+    """
 
     delayed: list[Any]
     names: list[str]  # for messages
     joined: bool = False  # the partitions one after the other are a single document
-    client: Any = None  # the client of the futures among the partitions, which no other one can use
-    sizes: list[int] | None = None  # symbols, or bytes of text, where they are known without reading
+    client: Any = None  # the client of the futures among the partitions, which no other client can use
+    sizes: list[int] | None = None  # symbols, or bytes of text, if known without reading
     column: str | None = None  # of the documents, where partitions are tables
-    columns: Sequence[str] = ()  # of these tables, where they are known
+    columns: Sequence[str] = ()  # of these tables, if known
     identities: list[str] | None = None  # by which a manifest knows partitions, where names are not enough
     remote: bool = False  # they are read from a store: an error may be of the moment
 
@@ -68,7 +71,7 @@ class Lines(NamedTuple):
     kind: str  # "str" (UTF-8) or "bytes"
 
     def documents(self) -> Any:
-        """The lines, an array of Arrow; ValueError for a string that is not UTF-8, with the number of its line."""
+        """The lines, an Arrow array; ValueError, with the line's number, for invalid UTF-8."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
@@ -89,7 +92,10 @@ class Lines(NamedTuple):
 
 
 class RowGroups(NamedTuple):
-    """Some row groups of a Parquet file: a fragment of `pyarrow.dataset`, its `schema`, and the number of its first row."""
+    """Some row groups of a Parquet file: a fragment of `pyarrow.dataset` with its `schema`.
+
+    Also the number of its first row.
+    """
 
     fragment: Any
     schema: Any  # with the columns that folders name, after those of the file
@@ -126,9 +132,9 @@ class RowGroups(NamedTuple):
 
 
 def documents_of(part: Any, column: str | None = None) -> Any:
-    """The documents that a partition gives, as `fit` takes them; `column`: where it is a table.
+    """The documents of a partition, as for `fit`; `column` is for tables.
 
-    TypeError for a column of something else than documents, ValueError if it is not there.
+    TypeError for a column of something else than documents, ValueError for a missing column.
     """
     # of files: Dask looks for tasks in tuples, as these are
     part = part() if isinstance(part, partial) else part
@@ -147,7 +153,10 @@ def documents_of(part: Any, column: str | None = None) -> Any:
 
 
 def corpus_of(tokenizer: Any, docs: Any, weights: Any = None, boundaries: Any = None) -> Corpus:
-    """The documents of a partition as a fit reads them; TypeError for words that are numbered in each partition by itself."""
+    """The documents of a partition as a fit reads them.
+
+    TypeError for words that are numbered in each partition separately.
+    """
     corpus: Corpus = corpus_of_fit(tokenizer, docs, None, weights, boundaries)
     if isinstance(corpus.given.kind, Named) and tokenizer.alphabet is None:
         raise TypeError("docs: a cluster learns no alphabet of words; give alphabet= with all of them")
@@ -155,14 +164,16 @@ def corpus_of(tokenizer: Any, docs: Any, weights: Any = None, boundaries: Any = 
 
 
 def no_documents(docs: Any) -> bool:
-    """Whether there is no document; an array or a text without symbols is one."""
+    """Whether there are 0 documents; an array or a text without symbols is one."""
     if not hasattr(type(docs), "__len__") or len(docs):
         return False
     return isinstance(docs, Counts) or as_documents(docs).offsets.size == 1
 
 
 def batches_of(part: Any, column: str | None) -> Iterator[tuple[int, Any]]:
-    """The rows of a partition of tables, or of lines, in batches of bounded memory: at least one, each with its first row.
+    """The rows of a partition of tables, or of lines, in batches of bounded memory.
+
+    At least one batch, each with its first row.
 
     ValueError for data that cannot be read.
     """
@@ -183,7 +194,7 @@ def batches_of(part: Any, column: str | None) -> Iterator[tuple[int, Any]]:
         for batch in batches:
             yield row, batch
             row += batch.num_rows
-    except OSError as error:  # pyarrow raises it for pages that are damaged, too, and then without a number
+    except OSError as error:  # pyarrow also raises it, without a number, for damaged pages
         if error.errno is not None:
             raise
         raise ValueError(f"the rows from {row} on cannot be read: {error}") from error
@@ -229,7 +240,10 @@ def _checked(array: Any, where: str) -> Any:
 
 
 def _kind_of(kind: Any, where: str) -> str:
-    """Kind of the documents of a column of this type of Arrow, as in `Documents`; TypeError if its elements are none."""
+    """Kind of the documents of a column of this Arrow type, as in `Documents`.
+
+    TypeError if its elements cannot be documents.
+    """
     import pyarrow as pa
 
     with suppress(TypeError, pa.ArrowException):
@@ -252,12 +266,12 @@ def partitions_of(
     parts: Any, column: str | None = None, *, lines: str = "str", blocksize: int | str | None = None, name: str = "parts",
     argument: str = "column", default: str | None = None,
 ) -> Partitions:  # fmt: skip
-    """The partitions that a user gives; nothing is read before they are computed but the footers of Parquet files.
+    """The partitions that a user passes; only the footers of Parquet files are read at first.
 
-    parts, column and blocksize as for `count`; a 1-D `dask.array` of integers too, which is one document;
-    lines: ``"str"`` (UTF-8) or ``"bytes"``, of text files; name, argument: what messages call the partitions
-    and the column; default: the column if several are there and none is given. TypeError, ValueError or
-    OSError, naming the argument, the partition or the file.
+    `parts`, `column` and `blocksize` as for `count`. Also a 1-D `dask.array` of integers, which is a single
+    document. `lines`: ``"str"`` (UTF-8) or ``"bytes"``, for text files. `name` and `argument` are what
+    messages call the partitions and the column. `default` is the column if there are several and none is
+    chosen. TypeError, ValueError or OSError, with the argument, the partition or the file.
     """
     if column is not None and not isinstance(column, str):
         raise TypeError(f"{argument}: expected a name, got {describe(column)}")
@@ -318,7 +332,7 @@ def _numbered(delayed: Any, joined: bool = False, client: Any = None) -> Partiti
 
 
 def _of_list(parts: Sequence[Any], column: str | None, name: str) -> Partitions:
-    """The partitions of a list of what is all in memory here, or all elsewhere."""
+    """The partitions of a list whose values are all in memory here, or all elsewhere."""
     elsewhere = (("dask.delayed", "Delayed"), ("distributed", "Future"))
     kinds = [
         next((kind for module, kind in elsewhere if _is_a(part, module, kind)), "here") for part in parts
@@ -345,7 +359,7 @@ def _of_list(parts: Sequence[Any], column: str | None, name: str) -> Partitions:
 
 
 def _chosen(names: list[str], column: str | None, argument: str, where: str, default: str | None) -> str:
-    """The given column, or the only one, or the default if it is there."""
+    """The chosen column, or the only one, or the default if it exists."""
     if column is None:
         column = names[0] if len(names) == 1 else default if default in names else None
     if column is None or names.count(column) != 1:
@@ -361,7 +375,10 @@ def is_path(value: object) -> bool:
 
 
 def store_of(given: Any, name: str) -> tuple[Any, str]:
-    """The file system of a path or URL, of fsspec, and the path in it; ValueError for a store that is not known."""
+    """The fsspec file system of a path or URL, and the path in it.
+
+    ValueError for an unknown store.
+    """
     path = os.fspath(given)
     try:
         store, inside = url_to_fs(path)
@@ -371,16 +388,18 @@ def store_of(given: Any, name: str) -> tuple[Any, str]:
 
 
 def is_local(store: Any) -> bool:
-    """Whether a file system is the one of this machine."""
+    """Whether a file system is that of this machine."""
     return "file" in ([store.protocol] if isinstance(store.protocol, str) else store.protocol)
 
 
 def files_of(given: Any, name: str = "parts") -> tuple[Any, list[str], str]:
-    """The store, the paths in it, and the folder below which names of folders are columns (empty: all folders).
+    """The store, the paths in it, and the folder below which folder names are columns.
 
-    Of a folder, and of its folders, all ``.parquet`` files are taken, or all ``.txt`` files if there are
-    none, in natural order (2 before 10); names that begin with a dot or an underscore are left out, as Dask
-    and Spark leave them out. ValueError for two formats or stores, FileNotFoundError where nothing is found.
+    Empty: all folders.
+
+    In a folder and its subfolders, all ``.parquet`` files are read, or all ``.txt`` files if there are none,
+    in natural order (2 before 10). Names that begin with a dot or an underscore are left out, as in Dask and
+    Spark. ValueError for two formats or stores, FileNotFoundError if nothing is found.
     """
     each = [given] if is_path(given) else given
     places = [store_of(one, name) for one in each]
@@ -424,7 +443,10 @@ def _of_parquet(
     argument: str,
     default: str | None,
 ) -> Partitions:
-    """Row groups of Parquet files, as many as have `blocksize` bytes of the column together, at least one; files by footers."""
+    """Row groups of Parquet files, from their footers.
+
+    Together they have about `blocksize` bytes of the column, and there is at least one.
+    """
     import pyarrow as pa
     import pyarrow.dataset as ds
 

@@ -31,7 +31,9 @@ _ADVICE = {
 
 
 def read_arrow(source: Any, name: str, nulls: str | None = None, words: bool = False) -> Documents:
-    """Documents in a column of lists, strings or binary, in chunks or not, sliced or not, with or without a dictionary.
+    """Documents in a column of lists, strings or binary.
+
+    The column may be chunked, sliced, or have a dictionary.
 
     `source` has `__arrow_c_stream__` or `__arrow_c_array__`: a column, or a table with a single column;
     messages call it `name`. With `nulls` "empty" documents that are null are empty; "raise" raises an error
@@ -87,7 +89,7 @@ def read_arrow_document(source: Any, name: str) -> NDArray[Any]:
 
 
 def wrong_table(names: Iterable[Any], integers: list[bool], name: str) -> TypeError:
-    """The error for a table of columns of these names, some of `integers`, which may be documents as well as its rows."""
+    """The error for a table: its columns, some of `integers`, or its rows may be the documents."""
     way = (
         ", or numpy.asarray(table), whose rows are documents, or its .T" if integers and all(integers) else ""
     )

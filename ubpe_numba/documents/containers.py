@@ -1,6 +1,8 @@
-"""Containers of other libraries as `read.py` takes them: arrays, lists of documents, arrays of Arrow, or flat arrays at once.
+"""Containers of other libraries as arrays, lists of documents, Arrow arrays, or flat arrays.
 
-Nothing is imported here: a class tells by its module what it is.
+`read.py` takes these.
+
+Nothing is imported here: the module of a class shows its library.
 """
 
 from __future__ import annotations
@@ -78,10 +80,10 @@ def _of_groups(groups: Any, name: str) -> Any:
 def order_of_groups(groups: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The positions of the rows of groups of pandas, group by group, and offsets, int64[groups + 1]."""
     number = groups.ngroup().to_numpy()
-    member = np.flatnonzero(number >= 0)  # of no group: where the key is missing
+    member = np.flatnonzero(number >= 0)  # without a group: the key is missing
     of = number[member].astype(np.int64)
     lengths = np.bincount(of)
-    if lengths.size != groups.ngroups:  # categories that do not occur are groups, and have no numbers
+    if lengths.size != groups.ngroups:  # categories that do not occur are groups without numbers
         lengths = np.array([len(group) for _, group in groups], np.int64)
     return member[np.argsort(of, kind="stable")], offsets_of(lengths)
 
@@ -180,10 +182,10 @@ _PANDAS: dict[str, Callable[[Any, str], Any]] = {
     "DataFrame": _of_frame,
     "SeriesGroupBy": _of_groups,
 }
-#: Of an object, the name of its class or of that which it is made of, and its name in messages: the content
-#: of a container, which is `Documents`, an array, a list or a tuple, or an object that hands out Arrow
-#: arrays; an object that is no container itself. TypeError for other objects of these packages says how to
-#: give them, ValueError for missing values names document and position.
+#: For an object, the name of its class or base class, and its name in messages: the content of a container.
+#: This is `Documents`, an array, a list, a tuple, or an object that exports Arrow arrays. Other objects are
+#: returned as they are. TypeError, with advice, for other objects of these packages; ValueError, with
+#: document and position, for missing values.
 READERS: dict[str, Callable[[Any, str, str], Any]] = {
     "pandas": _of_pandas,
     "awkward": _of_awkward,

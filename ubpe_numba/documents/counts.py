@@ -63,7 +63,7 @@ class Counts:
 
     @property
     def documents(self) -> list[np.ndarray]:
-        """The distinct documents as arrays of symbols (integers, code points or bytes), views of one array."""
+        """The distinct documents as arrays of symbols (integers, code points or bytes), all views."""
         return (
             np.split(self.flat.values[: self.flat.offsets[-1]], self.flat.offsets[1:-1]) if len(self) else []
         )
@@ -152,7 +152,7 @@ class Counts:
 
     @staticmethod
     def language_weights(sizes: Iterable[int], alpha: float = 0.3) -> list[int]:
-        """Integer weights for `sample_weight`: language i takes a share of the corpus in proportion to its size ** alpha.
+        """Integer weights for `sample_weight`: language shares in proportion to size ** alpha.
 
         Parameters
         ----------
@@ -169,10 +169,10 @@ class Counts:
 
         Notes
         -----
-        Counts of pairs grow by these weights, and with them what ``FitRules(min_count=)`` is compared with:
-        32 asks for two occurrences in the largest language. Shares by powers of sizes are those of
-        multilingual BERT (0.7) and XLM (0.5; 0.3 in XLM-R). Tokens per 1000 bytes of lines not seen, 8192
-        tokens with GPT-2's pattern, of 1.9 MB of English (King James Bible) and of manual pages, 0.4 MB
+        Counts of pairs grow by these weights, so ``FitRules(min_count=)`` must match: 32 requires two
+        occurrences in the largest language. Shares by powers of sizes are those of multilingual BERT (0.7)
+        and XLM (0.5; 0.3 in XLM-R). The table has tokens per 1000 bytes of unseen lines, for 8192 tokens with
+        GPT-2's pattern. The corpus is 1.9 MB of English (King James Bible) and of manual pages, 0.4 MB
         Chinese, 0.1 MB Russian and 0.04 MB Japanese (benchmarks/mixing.py):
 
         =====  =======  =======  =======  ========
@@ -188,9 +188,9 @@ class Counts:
         By 0.3 English takes 7 % more tokens, and Russian and Japanese, a twenty-fourth of the corpus and
         less, a fifth fewer.
 
-        Rare words are not put together in buckets by a hash, as some models of many languages do: what shares
-        a bucket cannot be told apart again by `decode`. Over bytes nothing is unknown; over other alphabets
-        ``encode(unknown=)`` sets the encoding of other symbols.
+        Rare words are not hashed into shared buckets, as in some multilingual models: `decode` could not
+        separate them again. Over bytes nothing is unknown; over other alphabets ``encode(unknown=)`` sets the
+        encoding of other symbols.
 
         Examples
         --------
@@ -307,10 +307,10 @@ def count_documents(docs: Any, *, offsets: Any = None, sample_weight: Any = None
 
 
 def distinct(given: Documents, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Indices int64[k] of the documents that are the first of their equals and weigh something, and their weights.
+    """Indices int64[k] of the first of equal documents with a weight above 0, and the weights.
 
-    weights int64[n] are at least 0; those returned, int64[k], are of each document with all its equals, above
-    0. OverflowError if the weights sum to 2**62 or more. O(symbols).
+    `weights` int64[n] are at least 0. Those returned, int64[k], are the sums over equal documents, above 0.
+    OverflowError if the weights sum to 2**62 or more. O(symbols).
     """
     # here: a fit of documents as they are needs no kernel
     from ubpe_numba.documents.kernels.distinct import find_distinct
@@ -330,7 +330,10 @@ def distinct(given: Documents, weights: np.ndarray) -> tuple[np.ndarray, np.ndar
 
 
 def side_by_side(parts: Sequence[Counts]) -> tuple[Documents, np.ndarray]:
-    """The documents of several counts one after the other, and their weights; TypeError for parts of different kinds."""
+    """The documents of several counts one after the other, and their weights.
+
+    TypeError for parts of different kinds.
+    """
     kinds = {part.kind for part in parts}
     if len(kinds) > 1:
         raise TypeError(f"counts: expected one kind of documents, got {' and '.join(sorted(kinds))}")

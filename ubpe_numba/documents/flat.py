@@ -1,4 +1,7 @@
-"""The form of documents inside: one flat array with offsets; and lists of integers, flattened or collected in batches."""
+"""The internal form of documents, a flat array with offsets; and lists of integers.
+
+The lists are flattened, or collected in batches.
+"""
 
 from __future__ import annotations
 
@@ -60,9 +63,9 @@ class Named(str):
 class Documents(NamedTuple):
     """n documents: document i is ``values[offsets[i]:offsets[i + 1]]``."""
 
-    #: 1-D, C-contiguous, aligned, of native byte order: uint8 for bytes, uint32 code points for str,
-    #: otherwise the dtype that was given (uint64 becomes int64); integers from an iterator have the narrowest
-    #: dtype. May be the user's memory, and read-only.
+    #: 1-D, C-contiguous, aligned, of native byte order. The dtype is uint8 for bytes, uint32 (code points)
+    #: for str, otherwise that of the input (uint64 becomes int64); integers from an iterator have the
+    #: narrowest dtype. May be the user's memory, and read-only.
     values: NDArray[Any]
     #: int64[n + 1], not decreasing. ``offsets[0]`` may be above 0 and ``offsets[-1]`` below ``len(values)``:
     #: those of a `Ragged` or a user are kept as they are.
@@ -87,7 +90,9 @@ class Documents(NamedTuple):
 def flatten_ints(
     rows: Sequence[Sequence[int]], name: str, first: int | None = 0
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Flatten n lists, tuples or ranges of integers to int64 values and int64[n + 1] offsets, without a Python loop over items.
+    """Flatten n lists, tuples or ranges of integers to int64 values and int64[n + 1] offsets.
+
+    Python does not loop over items.
 
     In messages `first` is the index of `rows[0]`, None if it is the only document. Raises TypeError for
     anything but integers (bools too), ValueError for one beyond int64.
@@ -114,12 +119,14 @@ def flatten_ints(
 
 
 def several(name: str) -> str:
-    """Advice at the end of a message about several documents instead of a single document; empty if unknown."""
+    """Advice at the end of a message about several documents instead of a single one; empty if unknown."""
     return SEVERAL.get("chunks" if name.startswith("chunks: ") else name, "")
 
 
 def way_of_item(item: Any, name: str, one: bool) -> str:
-    """Advice at the end of a message about an item other than an integer, in `one` document or in several; empty if unknown.
+    """Advice at the end of a message about an item other than an integer; empty if unknown.
+
+    The item is in `one` document, or in one of several.
 
     >>> way_of_item([1], "ids", True), way_of_item(0.5, "docs: document 0", False)
     ('; decode_batch takes several documents', '; round or quantize first, as by ubpe_numba.Scale')
@@ -149,14 +156,19 @@ def place_in(offsets: NDArray[np.int64], at: Any) -> tuple[int, int]:
 
 
 def place_of(name: str, offsets: NDArray[np.int64], at: int, first: int | None = 0) -> str:
-    """`name` with the document and position of the flat index `at`, for messages; `offsets[0]` is 0, `first` as above."""
+    """`name` with the document and position of the flat index `at`, for messages.
+
+    `offsets[0]` is 0; `first` as above.
+    """
     document, position = place_in(offsets, at)
     place = f", position {position}"
     return f"{name}{place}" if first is None else f"{name}: document {first + document}{place}"
 
 
 class GrowingArray:
-    """Integers appended in batches to one array of the narrowest dtype that holds all; it grows in place, by an eighth at a time.
+    """Integers appended in batches to one array of the narrowest dtype that holds all.
+
+    It grows in place, by an eighth at a time.
 
     >>> g = GrowingArray()
     >>> g.append(np.array([1, 2])); g.append(np.array([-300]))

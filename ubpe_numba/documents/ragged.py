@@ -265,7 +265,10 @@ class Ragged:
         return (values[start:stop] for start, stop in pairwise(self._offsets.tolist()))
 
     def __eq__(self, other: object) -> bool:
-        """Whether both hold the same documents, at any positions of `values`; TypeError for lists, arrays and numbers."""
+        """Whether both hold the same documents, at any positions of `values`.
+
+        TypeError for lists, arrays and numbers.
+        """
         if not isinstance(other, Ragged):
             return self._refuse() if isinstance(other, (list, tuple, int, float)) else NotImplemented
         mine, theirs = self.compact(), other.compact()
@@ -388,7 +391,7 @@ class Ragged:
         return int(self._offsets[-1] - self._offsets[0])
 
     def compact(self) -> Ragged:
-        """Drop values outside the documents: the same documents with ``offsets[0] == 0`` and ``offsets[-1] == len(values)``.
+        """Drop unused values: then ``offsets[0] == 0`` and ``offsets[-1] == len(values)``.
 
         Returns
         -------
@@ -546,8 +549,8 @@ class Ragged:
         -------
         torch.Tensor
             A nested tensor of int32 with the layout `torch.jagged`, whose values are those of `compact`, in
-            the same memory; but a copy of those that are read-only, such as Arrow's, as of the offsets: any
-            tensor of torch can be written to.
+            the same memory. Read-only values, such as Arrow's, and the offsets are copied: any tensor of
+            torch can be written to.
 
         Raises
         ------
@@ -590,5 +593,5 @@ def trusted(values: NDArray[np.int32], offsets: NDArray[np.int64]) -> Ragged:
 
 
 def own_offsets(ragged: Ragged) -> NDArray[np.int64]:
-    """The offsets for kernels, which are compiled for arrays that can be written to; nobody writes to these."""
+    """The offsets for kernels, which are compiled for writable arrays; they are never written to."""
     return ragged._offsets

@@ -196,7 +196,10 @@ def _argument(value: Any, name: str) -> NDArray[np.int64]:
 
 
 def check_cuts(offsets: NDArray[np.int64], size: int) -> None:
-    """ValueError, with the way on, for offsets that do not divide `size` symbols: lengths, starts, ends, of another array."""
+    """ValueError, with advice, for offsets that do not divide `size` symbols.
+
+    They may be lengths, starts, ends, or of another array.
+    """
     first, last = offsets[[0, -1]].tolist() if offsets.size else (0, 0)
     is_lengths = first != 0 and int(offsets.sum()) == size and int(offsets.min()) >= 0
     if not is_lengths:
@@ -217,7 +220,10 @@ def check_cuts(offsets: NDArray[np.int64], size: int) -> None:
 
 
 def read_document(doc: Any, encoding: str | None, words: bool = False, name: str = "doc") -> Documents:
-    """Read one document as `encode` takes it, as UTF-8 if there is an encoding, of `words`; errors as for `as_document`."""
+    """Read one document as `encode` does, as UTF-8 if there is an encoding, of `words`.
+
+    Errors as for `as_document`.
+    """
     if words and not isinstance(doc, (bytes, bytearray)):
         from ubpe_numba.documents.words import words_document
 
@@ -226,9 +232,11 @@ def read_document(doc: Any, encoding: str | None, words: bool = False, name: str
 
 
 def read_documents(docs: Any, offsets: Any, encoding: str | None, words: bool | None = False) -> Documents:
-    """Read documents as `fit` and `encode_batch` take them, as UTF-8 if there is an encoding; errors as for `as_documents`.
+    """Read documents as `fit` and `encode_batch` do, as UTF-8 if there is an encoding.
 
-    `words`: whether their symbols have names; None to look.
+    Errors as for `as_documents`.
+
+    `words`: whether their symbols have names; None to detect it.
     """
     if words or (words is None and encoding is None and not _are_plain(docs, offsets is not None)):
         from ubpe_numba.documents.words import read_words  # here only: numbers and text need not wait for it
@@ -242,7 +250,10 @@ def read_documents(docs: Any, offsets: Any, encoding: str | None, words: bool | 
 
 
 def _are_plain(docs: Any, flat: bool) -> bool:
-    """Whether documents, or a `flat` one, are surely of integers, characters or bytes, by a look at the first."""
+    """Whether documents, or a `flat` one, surely hold integers, characters or bytes.
+
+    Only the first symbol is read.
+    """
     doc = docs[0] if type(docs) is list and docs and not flat else docs
     if type(doc) in (list, tuple) and doc and (flat or doc is not docs):
         return isinstance(doc[0], (int, np.integer))
@@ -259,7 +270,9 @@ def utf8_document(doc: Any, name: str = "doc") -> Documents:
 
 
 def utf8_documents(docs: Any, offsets: Any = None, name: str = "docs") -> Documents:
-    """Read documents, each `str` as UTF-8; arguments and errors as for `as_documents`, but `str` and bytes may be mixed.
+    """Read documents, each `str` as UTF-8.
+
+    Arguments and errors as for `as_documents`, but `str` and bytes may be mixed.
 
     >>> utf8_documents(["né", b"x"]).offsets
     array([0, 3, 4])
@@ -318,7 +331,10 @@ def text_of(points: NDArray[Any]) -> str:
 
 
 def _unpacked(docs: Any, name: str) -> Any:
-    """The content of a container of another library (`containers.py`, imported only for those), or `docs` itself."""
+    """The content of a container of another library, or `docs` itself.
+
+    `containers.py` is imported only for those.
+    """
     for cls in type(docs).__mro__:  # a subclass of these is read like its base
         if (package := cls.__module__.partition(".")[0]) in _CONTAINERS:
             from ubpe_numba.documents.containers import READERS
@@ -333,7 +349,10 @@ def _is_array(cls: type) -> bool:
 
 
 def has_bytes(cls: type) -> bool:
-    """Whether objects of the class are documents of bytes: memory maps, or with `__bytes__` and no arrays, sequences or paths."""
+    """Whether objects of the class are documents of bytes.
+
+    These are memory maps, or have `__bytes__` and are not arrays, sequences or paths.
+    """
     return issubclass(cls, mmap) or (
         hasattr(cls, "__bytes__") and not (_is_array(cls) or has_arrow(cls) or issubclass(cls, _NO_BYTES))
     )
@@ -377,7 +396,10 @@ def _mixed(name: str, kind: str, i: int, other: str, j: int) -> TypeError:
 
 
 def _integers(array: NDArray[Any], where: str, ndim: int = 1) -> NDArray[Any]:
-    """Check that an array, called `where` in messages, holds integers in `ndim` dimensions; give it the layout of `Documents`."""
+    """Check that an array holds integers in `ndim` dimensions; give it the layout of `Documents`.
+
+    Messages call it `where`.
+    """
     if array.ndim != ndim:
         way = several(where) or (
             "; list() of it are its rows, ravel() is one document" if where.startswith("doc") else ""
@@ -413,14 +435,20 @@ def _from_array(array: NDArray[Any], name: str) -> Documents:
 
 
 def kept(docs: Any) -> Any:
-    """The documents of an iterator as a list, for a call that reads them twice; ValueError if there is none."""
+    """The documents of an iterator as a list, for a call that reads them twice.
+
+    ValueError without documents.
+    """
     if hasattr(docs, "__next__") and not (docs := list(docs)):
         raise ValueError(f"docs: {USED_UP}")
     return docs
 
 
 def _kind_of(cls: type) -> str | None:
-    """How documents of a class are read: as `str`, `bytes`, `list`, `array` or `object`, by `bytes()`; None if they cannot be."""
+    """How to read documents of a class: `str`, `bytes`, `list`, `array`, or `object` by `bytes()`.
+
+    None if it is not possible.
+    """
     for base, way in _FORMS:
         if issubclass(cls, base):
             return way
@@ -430,7 +458,10 @@ def _kind_of(cls: type) -> str | None:
 
 
 def _from_stream(docs: Iterable[Any], name: str, utf8: bool) -> Documents:
-    """Flatten documents of an iterator in batches: in addition to the flat array, only a batch of documents is in memory."""
+    """Flatten documents of an iterator in batches.
+
+    In addition to the flat array, only a batch of documents is in memory.
+    """
     values, lengths, kind = GrowingArray(), GrowingArray(), "int"
     items: list[Any] = []
     n = size = 0
@@ -453,7 +484,10 @@ def _from_stream(docs: Iterable[Any], name: str, utf8: bool) -> Documents:
 
 
 def _from_items(items: Sequence[Any], name: str, number: int = 0, utf8: bool = False) -> Documents:
-    """Flatten a list of documents without a Python loop over symbols; `number` is the index of the first, for messages."""
+    """Flatten a list of documents without a Python loop over symbols.
+
+    `number` is the index of the first, for messages.
+    """
     if utf8:
         # joined first, which spares an object for each
         if set(map(type, items)) == {str} and all(map(str.isascii, items)):
@@ -503,7 +537,10 @@ def _from_items(items: Sequence[Any], name: str, number: int = 0, utf8: bool = F
 
 
 def _from_arrays(items: Sequence[Any], name: str, number: int) -> Documents:
-    """Join arrays and lists of integers, all checked, in the narrowest dtype that holds those of all that are not empty."""
+    """Join checked arrays and lists of integers, in the narrowest common dtype.
+
+    Empty ones do not influence the dtype.
+    """
     is_checked = (  # arrays except uint64, whose values must be checked
         set(map(type, items)) == {np.ndarray}
         and set(map(attrgetter("ndim"), items)) == {1}
@@ -520,7 +557,10 @@ def _from_arrays(items: Sequence[Any], name: str, number: int) -> Documents:
 
 
 def _from_arrow(given: Documents, as_bytes: bool = False) -> Documents:
-    """Documents that Arrow holds: `utf8` as code points or as bytes; no documents are integers, as everywhere."""
+    """Documents from Arrow: `utf8` as code points or as bytes.
+
+    An empty list of documents is one of integers, as everywhere.
+    """
     values, offsets, kind = plain(given.values), np.array(given.offsets), given.kind
     if kind in ("int", "one") or offsets.size == 1:
         return Documents(values if kind in ("int", "one") else np.zeros(0, np.int64), offsets, "int")
@@ -563,11 +603,11 @@ def as_corpus(
 ) -> Corpus:
     """Read the arguments of `fit`.
 
-    `read` makes `Documents` of `docs` and `offsets`; `Counts` have offsets and weights of their own.
-    `sample_weight` int[n] is at least 0, and documents of weight 0 are left out. `boundaries` are for each
-    document the positions that no token may cross, 0 to its length; for one document that is a `str`, bytes
-    or a 1-D array its positions alone. TypeError and ValueError name the argument, the document and the
-    position; there are less than 2**62 symbols in all.
+    `read` makes `Documents` of `docs` and `offsets`; `Counts` have their own offsets and weights.
+    `sample_weight` int[n] is at least 0, and documents of weight 0 are left out. `boundaries` are, for each
+    document, the positions that no token may cross, 0 to its length. For a single document (a `str`, bytes or
+    a 1-D array) they are its positions alone. TypeError and ValueError name the argument, the document and
+    the position. There are less than 2**62 symbols in all.
 
     >>> as_corpus([[1, 2, 3], [4]], boundaries=[[1], []]).offsets
     array([0, 1, 3, 4])
@@ -612,7 +652,7 @@ def as_corpus(
 
 
 def _inner(docs: Any, offsets: Any, boundaries: Any, read: Documents) -> tuple[np.ndarray, np.ndarray]:
-    """The boundaries inside documents, each once: flat positions int64[k] and the document of each, int64[k]."""
+    """The distinct boundaries inside documents: flat positions and documents, int64[k] each."""
     dtype, cuts = getattr(docs, "dtype", None), read.offsets
     dtype = getattr(getattr(dtype, "categories", None), "dtype", dtype)
     # no column of texts
@@ -641,7 +681,10 @@ def _inner(docs: Any, offsets: Any, boundaries: Any, read: Documents) -> tuple[n
 
 
 def weights_of(sample_weight: Any, offsets: np.ndarray) -> np.ndarray:
-    """The argument `sample_weight`, int64[n], of n documents with these offsets; TypeError or ValueError if it is not valid."""
+    """The argument `sample_weight` of n documents with these offsets, int64[n].
+
+    TypeError or ValueError if it is not valid.
+    """
     if isinstance(sample_weight, (int, float, np.number)):
         got = f"{describe(sample_weight)}; leave it out to count each once"
         raise TypeError(f"sample_weight: expected integers, one for each document, got {got}")

@@ -54,7 +54,7 @@ def several(signal: Any) -> list[Any] | None:
 
 
 def each(call: Callable[[Any], Any], signal: Any) -> list[Any] | None:
-    """Results of a call for each recording of those that were given, which errors name; None for one signal."""
+    """Results of a call for each of several recordings, named in errors; None for one signal."""
     if (parts := several(signal)) is None:
         return None
     found = []
@@ -70,10 +70,10 @@ def each(call: Callable[[Any], Any], signal: Any) -> list[Any] | None:
 def as_columns(
     values: ArrayLike, name: str, kinds: str = "iuf", n_channels: int | None = -1
 ) -> tuple[NDArray[Any], Literal[1, 2]]:
-    """The samples as [n, channels], a view where `values` is an array, and the number of dimensions that were given.
+    """The samples as [n, channels], a view of an array, and the number of dimensions of the input.
 
-    Expected are samples of these kinds of dtypes in `n_channels` channels; None: of one dimension, -1: of any
-    number, 0: all numbers are those of one channel.
+    Dtypes must be of these kinds. `n_channels` is the expected number of channels. None: the input is 1-D;
+    -1: any number; 0: all numbers are one channel.
     """
     try:
         array = np.asarray(values)
@@ -107,7 +107,7 @@ def where_in(name: str, channel: int, ndim: int) -> str:
 
 
 def check_finite(samples: NDArray[Any], where: str, start: int = 0) -> None:
-    """Raise ValueError for the first of the samples that is not finite; the samples begin at position `start`."""
+    """Raise ValueError for the first sample that is not finite; samples begin at position `start`."""
     if samples.dtype.kind == "f" and (at := np.flatnonzero(~np.isfinite(samples))).size:
         raise ValueError(
             f"{where}position {start + at[0]}: expected a finite number, got {samples[at[0]]}; drop or fill such samples first"

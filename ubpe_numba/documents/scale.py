@@ -2,9 +2,9 @@
 
 Three scales of a channel with 4 levels; a number on a border belongs to the level above it:
 
-    step      -step   0   step  2*step        multiples of `step` are the middles, halves go to the even
-    multiple levels    low |  |  |  | high             borders at equal distances mu        -high |   | 0 |
-    | high        borders (1 + mu)**|y| - 1 of equal distances in y, -1..1
+    step      -step   0   step  2*step        multiples of `step` are the middles; halves: the even multiple
+    levels    low |  |  |  | high             evenly spaced borders
+    mu        -high |   | 0 |   | high        borders (1 + mu)**|y| - 1, evenly spaced in y, -1..1
 
 Only correctly rounded operations are used (+, -, *, /, and decimal powers), so levels are the same on any
 machine.
@@ -104,8 +104,8 @@ class Scale:
 
     Notes
     -----
-    The law ``"mu"`` cuts :math:`\operatorname{sign}(x)\ln(1+\mu|x|/h)/\ln(1+\mu)` into equal parts, where h
-    is `high` [1]_. ITU-T G.711 approximates this curve, with mu = 255, by straight segments [2]_; its codes
+    The law ``"mu"`` divides :math:`\operatorname{sign}(x)\ln(1+\mu|x|/h)/\ln(1+\mu)` into equal parts, where
+    h is `high` [1]_. ITU-T G.711 approximates this curve, with mu = 255, by straight segments [2]_; its codes
     are not these symbols. As there, a level is restored as the middle between its borders. An odd number of
     levels has one around 0, an even number a border at it.
 
@@ -113,7 +113,8 @@ class Scale:
 
     References
     ----------
-    .. [1] B. Smith, "Instantaneous companding of quantized signals", Bell System Technical Journal 36 (3), 653-709, 1957.
+    .. [1] B. Smith, "Instantaneous companding of quantized signals", Bell System Technical
+       Journal 36 (3), 653-709, 1957.
     .. [2] ITU-T Recommendation G.711, "Pulse code modulation (PCM) of voice frequencies", 1988.
 
     Examples
@@ -222,8 +223,8 @@ class Scale:
         TypeError
             If samples are not integers or floats of at most 64 bits, or a parameter has a wrong type.
         ValueError
-            For a sample that is not finite, naming channel and position; for an empty signal without `low`
-            and `high`; for parameters out of range or that exclude each other, and for more than 2**31 - 1
+            For a sample that is not finite, with channel and position. For an empty signal without `low` and
+            `high`. For parameters out of range or that exclude each other, and for more than 2**31 - 1
             symbols.
 
         Examples
@@ -312,7 +313,7 @@ class Scale:
             raise ValueError(
                 f"signal: expected [n, channels], got {got}; otherwise give low and high of each channel"
             )
-        if missing is not None:  # the first sample that is there says nothing new
+        if missing is not None:  # the first present sample adds no information
             none = missing.all(axis=0).any()
             columns = (
                 columns[:0]
@@ -324,7 +325,10 @@ class Scale:
         return {"low": low, "high": high, "step": step, "ndim": ndim, **settings}
 
     def _fitted(self) -> Any:
-        """Fields of the state, channels with their first symbols, the symbol of gaps, `n_channels` of `as_columns`."""
+        """Fields of the state, channels with their first symbols, the gap symbol, and `n_channels`.
+
+        The last is for `as_columns`.
+        """
         if self._fit is None:
             raise NotFittedError("the scale is not fitted: fit comes first")
         return self._fit
@@ -389,7 +393,7 @@ class Scale:
         return symbols.reshape(np.shape(signal))
 
     def fit_transform(self, signal: ArrayLike, y: Any = None) -> Any:
-        """`fit`, and `transform` of the same signal; arguments, result and errors are as for `fit` and `transform`.
+        """`fit`, and `transform` of the same signal; arguments, result and errors as for these.
 
         Examples
         --------
@@ -492,7 +496,7 @@ class Scale:
         return f"Scale({', '.join(shown)})" + (f": {self.n_symbols} symbols" if self._fit else "")
 
     def __sklearn_tags__(self) -> Any:
-        """The tags of a step of a pipeline of scikit-learn: a transformer of numbers, fitted without targets."""
+        """The tags of a scikit-learn pipeline step: a transformer of numbers, fitted without targets."""
         # installed, since it is the caller
         from sklearn.utils import InputTags, Tags, TargetTags, TransformerTags
 
@@ -516,8 +520,8 @@ class _Channel(NamedTuple):
     low: Number
     high: Number
     step: Number | None = None  # levels are its multiples,
-    first: int = 0  # from this one on
-    # of mu levels: n + 1, in -1..1; otherwise levels are of one width
+    first: int = 0  # from this channel on
+    # borders of mu levels: n + 1, in -1..1; otherwise levels are of equal width
     borders: NDArray[np.float64] | None = None
 
 
@@ -600,7 +604,9 @@ def _middles(scale: _Channel, levels: NDArray[np.int64]) -> NDArray[np.float64]:
 
 @lru_cache(maxsize=16)
 def mu_borders(n: int, mu: float) -> NDArray[np.float64]:
-    """The n + 1 borders of mu-law levels, ascending: ``sign(y) ((1 + mu)**|y| - 1) / mu`` of y at equal distances in -1..1.
+    """The n + 1 borders of mu-law levels, ascending.
+
+    They are ``sign(y) ((1 + mu)**|y| - 1) / mu`` for y evenly spaced in -1..1.
 
     In decimal arithmetic of 50 digits, since powers and logarithms of floats differ from one C library to
     another.
@@ -650,7 +656,7 @@ def _integer_levels(x: NDArray[Any], step: int) -> NDArray[Any]:
 
 
 def _minus(x: NDArray[Any], origin: Number) -> NDArray[np.float64]:
-    """``x - origin`` in float64, of integers rounded once: no difference of two integers overflows on the way."""
+    """``x - origin`` in float64; integers are rounded once, and their difference cannot overflow."""
     if isinstance(origin, int) and x.dtype.kind in "iu":
         high, low = (x >> 32).astype(np.float64), (x & 0xFFFFFFFF).astype(np.float64)
         return (high - float(origin >> 32)) * 2.0**32 + (low - float(origin & 0xFFFFFFFF))
@@ -664,10 +670,10 @@ def _minus(x: NDArray[Any], origin: Number) -> NDArray[np.float64]:
 def _range_of(
     columns: NDArray[Any], ndim: int, low: Any, high: Any, symmetric: bool
 ) -> tuple[tuple[Number, ...], tuple[Number, ...]]:
-    """The range of each channel, as Python numbers: the arguments of the user, otherwise the least and the greatest sample.
+    """The range of each channel, as Python numbers: the user's, or that of the samples.
 
-    A symmetric range is -high..high; then either end that the user gave says both. Samples of any type of
-    integers are exact.
+    A symmetric range is -high..high, and either end given by the user sets both. Samples of any integer type
+    are exact.
     """
     n = columns.shape[1]
     lowest = None if low is None else _for_each_channel(low, "low", n)
@@ -693,7 +699,10 @@ def _range_of(
 
 
 def _number(value: Any, name: str) -> Number:
-    """A Python int or finite float; a whole float below 2**53 as an int, so that integers are divided exactly by it."""
+    """A Python int or finite float.
+
+    A whole float below 2**53 becomes an int, so that integers are divided exactly by it.
+    """
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.integer, np.floating)):
         raise TypeError(f"{name}: expected a number, got {describe(value)}")
     if isinstance(value, (int, np.integer)):

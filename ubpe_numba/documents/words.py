@@ -24,16 +24,18 @@ from ubpe_numba.errors import ModelFormatError, quoted
 from ubpe_numba.runtime.arrays import describe, has_arrow, offsets_of
 
 _COLUMNS = ("str", "utf8", "categor", "enum", "dictionary")  # in names of types of columns of words
-#: Types whose objects are no names.
+#: Types whose objects cannot be names.
 _NO_NAMES = (bool, float, complex, type(None), np.generic)
 _ROWS = 1 << 14  # that are compared at a time: of which all fits into the processor's cache
 _FEW, _WIDE = 1024, 256  # columns of fewer words, and arrays of more bytes a word, become lists
 
 
 def read_words(docs: Any, offsets: NDArray[np.int64] | None, surely: bool) -> tuple[Any, Documents | None]:
-    """The documents of a call, of an iterator another one that gives them all, and as `Documents` if their symbols have names.
+    """The documents of a call, and their `Documents` if their symbols have names.
 
-    `surely`: they have, as those of a tokenizer of words; else the first symbol tells.
+    An iterator is replaced by one that yields all documents.
+
+    `surely`: the symbols have names, as for a tokenizer of words; otherwise the first symbol decides.
     """
     docs = _unpacked(docs)
     if not surely:
@@ -90,7 +92,10 @@ def _filled(doc: Any) -> bool:
 
 
 def _type_of(column: Any) -> str:
-    """The type of the items of a column of another library, as it is written there, in lower case; empty without one."""
+    """The type of the items of another library's column, as it is written there, in lower case.
+
+    Empty without a type.
+    """
     return str(getattr(column, "dtype", getattr(column, "type", ""))).lower()
 
 
@@ -105,7 +110,10 @@ def is_word(item: object) -> bool:
 
 
 def rows_of(docs: Any, name: str) -> list[Sequence[Any]]:
-    """Documents of words as lists: of lists, arrays, columns of Arrow, pandas and polars, a matrix, or an iterator of such."""
+    """Documents of words as lists.
+
+    From lists, arrays, columns of Arrow, pandas and polars, a matrix, or an iterator of these.
+    """
     if hasattr(docs, "columns") or type(docs).__name__.endswith("GroupBy"):
         raise TypeError(f"{name}: expected documents of words, got {describe(docs)}; give one column of it")
     for method in ("to_pylist", "to_list", "tolist"):
@@ -146,7 +154,10 @@ def words_documents(docs: Any, offsets: NDArray[np.int64] | None, name: str = "d
 
 
 def _of_columns(docs: Any, name: str) -> Documents | None:
-    """Documents of libraries that hold words as numbers, or in one array; None for others, and for few words."""
+    """Documents of libraries that hold words as numbers, or in one array.
+
+    None for others, and for few words.
+    """
     from ubpe_numba.documents import arrow, containers  # here: lists need no columns
 
     if type(docs).__name__ == "SeriesGroupBy":
@@ -184,7 +195,10 @@ def _of_columns(docs: Any, name: str) -> Documents | None:
 
 
 def _of_column(doc: Any, name: str) -> Documents | None:
-    """One document of a library that holds words as numbers, or of an array; None for others, and for few words."""
+    """One document of a library that holds words as numbers, or of an array.
+
+    None for others, and for few words.
+    """
     if isinstance(doc, (list, tuple)) or not isinstance(doc, Sized) or len(doc) < _FEW:
         return None
     from ubpe_numba.documents import arrow  # here, as above
@@ -328,7 +342,9 @@ def names_of(given: Any) -> tuple[Any, ...]:
 
 
 def to_state(names: Iterable[Any], inside: bool = False) -> list[Any]:
-    """Names for a model file: `str` and `int` as they are, others by their type; TypeError for types that cannot be stored.
+    """Names for a model file: `str` and `int` as they are, others by their type.
+
+    TypeError for types that cannot be stored.
 
     `inside` of a tuple may also be a bool, None, and a finite float.
 

@@ -1,12 +1,14 @@
-"""The dense phase of a large fit: while pairs are dense the text is swept for each batch of merges, and no occurrence is listed.
+"""The dense phase of a large fit: each batch of merges is one sweep over the text.
 
-A fit lists where pairs occur, 4 bytes an occurrence beside 4 a cell, and looks at each place when it merges.
-That is right for rare pairs. The first of a large text are not rare: 88 merges leave a third of a genome.
-They are made here, by sweeps over one byte a cell, or two (kernels/sweeps.py). Then what is left goes on as a
-corpus over the tokens so far.
+No occurrence is listed while pairs are dense.
 
-The rule: `fit` sweeps a text of `SWEPT` symbols or more, of a small alphabet, where an occurrence counts 1,
-and one merge is made a round with ties to the smaller pair. A pair is dense, and merged here, if it occurs at
+A fit lists the occurrences of pairs, 4 bytes each in addition to 4 per cell, and looks at each place when it
+merges. That is right for rare pairs. The first pairs of a large text are not rare: 88 merges leave a third of
+a genome. These are made here, by sweeps over cells of a byte or two (kernels/sweeps.py). The fit then
+continues with the rest as a corpus over the tokens so far.
+
+The rule: `fit` sweeps a text of `SWEPT` symbols or more over a small alphabet. Each occurrence must count 1,
+rounds make one merge, and ties go to the smaller pair. A pair is dense, and merged here, if it occurs at
 least once in `PART` bytes of the text: then a sweep takes less time than its list would.
 """
 
@@ -41,7 +43,10 @@ _ROOM = _WIDEST + 2 * sweeps.LANES  # cells after the text, which are loaded
 
 
 class DenseText:
-    """A text while its pairs are dense, the counts of all pairs, and the merges made so far; parameters as in `merge_dense`."""
+    """A text while its pairs are dense, the counts of all pairs, and the merges made so far.
+
+    Parameters as in `merge_dense`.
+    """
 
     def __init__(self, corpus: Corpus, alphabet: Alphabet, lengths: np.ndarray | None, threads: int) -> None:
         first, offsets = int(corpus.offsets[0]), corpus.offsets - corpus.offsets[0]
@@ -86,7 +91,7 @@ class DenseText:
         counts, lengths = self.counts, np.array(self.lengths)
 
         def look(a: int) -> tuple[int, int]:
-            """The right token of the most frequent pair with `a`, of equal ones the smallest, and how often it occurs."""
+            """The right token of the most frequent pair with `a`, the smallest of equals, and its count."""
             row = np.where(lengths + lengths[a] <= longest, counts[a, :v], 0)
             return int(row.argmax()), int(row.max())
 
@@ -159,7 +164,10 @@ class DenseText:
             counts[self._across(begin)] += 1
 
     def compact(self, drop_separators: bool = False) -> None:
-        """Leave out dead cells, and separators if asked: then `separators` are where documents begin, and where the last ends."""
+        """Remove dead cells, and separators if requested.
+
+        Then `separators` are the beginnings of documents, and the end of the last.
+        """
         pieces, cells, separators = self._pieces([]), self.cells, self.separators
         begins = [begin for begin, _ in pieces]
         firsts = np.searchsorted(separators, [*begins, self.used]).tolist()
@@ -190,14 +198,14 @@ class DenseText:
         self.counts = counts
 
     def _across(self, begin: int) -> tuple[int, int]:
-        """The token that ends before a cell and the one that begins there."""
+        """The token that ends before a cell, and the token that begins there."""
         before = begin - 1
         while self.cells[before] == self.separator + 1:
             before -= 1
         return int(self.cells[before]), int(self.cells[begin])
 
     def _pieces(self, batch: list[tuple[int, int, int]]) -> list[tuple[int, int]]:
-        """Cut the text into pieces (begin, end), which begin with a token that the batch does not merge with the one before."""
+        """Divide the text into pieces (begin, end) without a merge of the batch across a border."""
         size, begins = min(_PIECE, max(_PIECE >> 5, -(-self.used // self.threads))), [0]
         merged = {(left, right) for left, right, _ in batch}
         for at in range(size, self.used, size):
@@ -220,14 +228,16 @@ def merge_dense(
     corpus: Corpus, alphabet: Alphabet, lengths: np.ndarray | None, limit: int, longest: int, min_count: int, threads: int,
     progress: Progress | None, left: int = 2**62, ids: int = 2**62,
 ) -> tuple[Corpus, np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
-    """Make the merges that are dense, and those without which more than `left` cells are left; see `Settings`.
+    """Make the merges that are dense, and those without which more than `left` cells remain.
 
-    Ids are below `limit`, which is where the fit ends, and below `ids`.
+    See `Settings`.
 
-    lengths: int64[alphabet], the symbols in each id, None if it is one. Returns the corpus over the tokens so
-    far, the symbols in each token, int64[V], the left and right tokens, counts, documents and replacements of
-    the merges, int64[m, 5], and the occurrences of each symbol, int64[alphabet]. UnknownSymbolError for a
-    symbol outside the alphabet.
+    Ids are below `ids` and below `limit`, at which the fit ends.
+
+    `lengths` int64[alphabet] are the symbols per id, None if it is one. Returns four results. First the
+    corpus over the tokens so far, and the symbols per token, int64[V]. Then the left and right tokens,
+    counts, documents and replacements of the merges, int64[m, 5], and the occurrences of each symbol,
+    int64[alphabet]. UnknownSymbolError for a symbol outside the alphabet.
     """
     text = DenseText(corpus, alphabet, lengths, threads)
     if progress is not None:
@@ -237,7 +247,7 @@ def merge_dense(
         if progress is not None:
             progress.update(len(text.lengths), text.merges[-1][2])
     text.compact(drop_separators=True)
-    text.cells.resize(text.used, refcheck=False)  # in place, to give back what is not used any more
+    text.cells.resize(text.used, refcheck=False)  # in place, to give back memory that is not used any more
     given = Documents(text.cells, text.separators, "int")
     corpus = corpus._replace(given=given, values=given.values, offsets=given.offsets, n_symbols=text.used)
     return corpus, np.array(text.lengths), np.array(text.merges, np.int64).reshape(-1, 5), text.symbols

@@ -2,23 +2,24 @@
 
 A fit is a loop of rounds and epochs:
 
-    load the text epoch:  count all pairs of the text, choose a threshold, enter the pairs that reach it into
-    the tables and list where they
-            occur
-    round:  choose the best pairs of the tables, merge them where they occur, carry the counts of the pairs
-    beside them ...     until too few pairs reach the threshold: then the text is compacted, the threshold
-    falls, and another epoch begins
+    load the text
+    epoch:  count all pairs of the text, choose a threshold, enter the pairs that reach it into the tables,
+            and list their occurrences
+    round:  choose the best pairs of the tables, merge them everywhere, update the counts of their neighbors
+    ...     until too few pairs reach the threshold: then the text is compacted, the threshold falls,
+            and another epoch begins
 
 The first merges of a large text are made differently (dense.py), and the loop continues with the rest.
 
 Rounds run in one kernel (`kernels/rounds.py`), which returns to Python every ~100 ms. The text and the lists
-are in `text.py`, the tables in `kernels/pair_table.py`; `Loop` chooses thresholds, keeps to a limit of
-memory, and grows what is full. `learn` is a whole fit in one process; `learn_more.py` continues from an
+are in `text.py`, the tables in `kernels/pair_table.py`. `Loop` chooses thresholds, keeps to a limit of
+memory, and enlarges full arrays. `learn` is a whole fit in one process; `learn_more.py` continues from an
 earlier vocabulary, `memory.py` has the limit.
 
-A fit holds its text (4 bytes a cell, or 2), the positions of the frequent pairs (4 bytes each, the only part
-that can be made smaller: pairs below the threshold have none), and the records of a batch of merges (12 bytes
-an occurrence). With room for fewer positions a fit takes more epochs; its result is the same.
+A fit holds three things: its text (4 bytes per cell, or 2), the positions of the frequent pairs (4 bytes
+each), and the records of a batch of merges (12 bytes per occurrence). Only the positions can be made smaller:
+pairs below the threshold have none. With room for fewer positions a fit takes more epochs; its result is the
+same.
 """
 
 from __future__ import annotations
@@ -46,13 +47,13 @@ _BATCH_PART = 32  # of the symbols are merged at once: each occurrence in a batc
 _LEAST_BATCH_PART = 256  # or so few where memory is short
 _SMALL = 1 << 16  # but not less than so many
 SWEPT = 1 << 22  # symbols; the pairs of so large a text are merged by sweeps while they are dense (dense.py)
-_STEP = 16  # the threshold falls by this factor: as fast as 32 or 64, and a byte a symbol less
+_STEP = 16  # the threshold falls by this factor: as fast as 32 or 64, and one byte per symbol less
 _SMALL_STEP = 2  # and by this with a limit of memory, so that there are fewer pairs to choose from
 _FEW_PAIRS = 1 << 16  # most pairs to keep of a small text
 _PAIRS_PART = 128  # and of a large one, as a part of its cells: each takes ~150 bytes
 # symbols; of a text so small all pairs are listed at once if there may be as many merges
 _ONE_EPOCH = 1 << 18
-# and of one with weights as many pairs as merges: its documents tend to be short, as words are
+# a corpus with weights: as many pairs as merges, since its documents tend to be short, as words are
 _ONE_EPOCH_WEIGHTED = 1 << 21
 _ENDLESS = 2**63 - 1
 # cells; smaller shards cost more than their threads spare, and beyond a few those of twice as many
@@ -66,7 +67,10 @@ if TYPE_CHECKING:
 
 
 class Settings(NamedTuple):
-    """How to fit: until the vocabulary holds `n_tokens` ids, alphabet included; no token of more than `longest` symbols."""
+    """How to fit: until the vocabulary has `n_tokens` ids, alphabet included.
+
+    No token has more than `longest` symbols.
+    """
 
     n_tokens: int
     n_candidates: int
@@ -81,7 +85,10 @@ class Settings(NamedTuple):
 
 
 class Merges(NamedTuple):
-    """The m merges of a fit in order of creation, all counts by weight; merge i makes the id `n_alphabet + i`."""
+    """The m merges of a fit in order of creation; merge i makes the id `n_alphabet + i`.
+
+    All counts are by weight.
+    """
 
     pairs: np.ndarray  # int32[m, 2]
     counts: np.ndarray  # int64[m]: adjacent occurrences, overlapping ones too, when the pair was merged
@@ -122,9 +129,10 @@ def allocate_task(parts: int, tokens: int, merges: int) -> d.Task:
 class Loop:
     """The driver of a fit: the arrays of its tables, and the steps that Python takes between rounds.
 
-    room: sizes of the first arrays; settings: how to fit, with the threads to use; n_symbols, by_weight,
-    has_weights: the symbols of the corpus, with weights counted, and whether it has any; n_parts: to which
-    the pairs are dealt; lengths: int64[alphabet], symbols in each id, where the alphabet is one of tokens.
+    `room`: sizes of the first arrays. `settings`: how to fit, with the threads to use. `n_symbols`,
+    `by_weight` and `has_weights` describe the corpus: its symbols, its symbols by weight, and whether it has
+    weights. `n_parts`: the parts that share the pairs. `lengths` int64[alphabet]: symbols per id, for an
+    alphabet of tokens.
     """
 
     def __init__(
@@ -181,7 +189,10 @@ class Loop:
         state["batch"] = self.batch = self.wanted_batch = max(_SMALL, by_weight // _BATCH_PART)
 
     def run(self, progress: Progress | None) -> Merges:
-        """Rounds and epochs until the vocabulary is full, or no pair is frequent enough; silent without `progress`."""
+        """Run rounds and epochs until the vocabulary is full, or no pair is frequent enough.
+
+        Silent without `progress`.
+        """
         state = self.state
         if progress is not None:
             progress.start(int(state["next_id"]), int(state["limit"]))
@@ -237,9 +248,11 @@ class Loop:
         )
 
     def _grow(self, need: int, listed: int) -> None:
-        """Make room for `need` more pairs in each part, `listed` new ones of a round, and the tokens of the next round.
+        """Make room for `need` more pairs per part and `listed` new pairs of a round.
 
-        Arrays that are too short become at least twice as long as they must be.
+        Also for the tokens of the next round.
+
+        An array that is too short gets at least twice the necessary length.
         """
         driver, task = self.driver, self.task
         n_parts = len(driver.part)
@@ -282,9 +295,9 @@ class Loop:
     # ---------------------------------------------------------------------------------------------- epochs
 
     def _begin_epoch(self) -> None:
-        """Count all pairs of the compacted text, choose the threshold, list the pairs that reach it and enter them."""
+        """Count all pairs of the compacted text, choose the threshold, and enter the frequent pairs."""
         state, part, batch = self.state, self.driver.part, self.task.batch[0]
-        if state["stage"] == rounds.MERGE:  # there was no room for what was to be merged
+        if state["stage"] == rounds.MERGE:  # no room for the next merges
             state["pending"] += batch["n"]
             batch["n"] = 0
         part[:] = 0
@@ -310,7 +323,7 @@ class Loop:
         if 2 * lengths.max() > self.longest:
             mergeable = counts * (np.add.outer(lengths, lengths) <= self.longest).ravel()
         existing = int(np.count_nonzero(mergeable >= self.min_count))
-        # halved, and not divided by _STEP: where the text is at its longest, 1.2 bytes a symbol less
+        # halved, and not divided by _STEP: the text is longest now, and this saves 1.2 bytes per symbol
         first = self.min_count if existing <= self.wanted else int(mergeable.max()) // _STEP
         enough = min(existing, self.enough)
         self._lower_threshold(first, 2, enough, lambda t: int(np.count_nonzero(mergeable >= t)))
@@ -321,7 +334,10 @@ class Loop:
         return existing - n
 
     def _index_sorted(self, n_tokens: int) -> int:
-        """Begin an epoch by sorting the pairs of the text; returns at most how many that may be merged are left out."""
+        """Begin an epoch by sorting the pairs of the text.
+
+        Returns an upper bound of the number of allowed pairs that are left out.
+        """
         text, mirror, floor = self.text, self.driver.mirror, self.min_count
         exact = text.k == 1 and mirror is None
         if mirror is not None:
@@ -361,7 +377,7 @@ class Loop:
         counts = text.list_sorted(pairs)
         if mirror is not None:
             _, counts = counts_of_both(pairs, counts, mirror)
-        # now by what they really count: if all bounds were equal, and too high by one, no pair would be left
+        # now by true counts: if all bounds were equal, and too high by one, no pair would be left
         if not exact:
             mergeable = counts[self._mergeable(pairs)]
             rarer += int(np.count_nonzero(mergeable >= floor)) - self._not_too_many(counts, mergeable, 0)
@@ -369,7 +385,10 @@ class Loop:
         return rarer
 
     def _lower_threshold(self, first: int, factor: int, enough: int, count: Callable[[int], int]) -> int:
-        """Set the threshold, `first` in the first epoch, so low that `enough` pairs reach it, if there are; how many do."""
+        """Set the threshold so low that `enough` pairs reach it, if they exist; returns how many do.
+
+        The threshold is at most `first` in the first epoch.
+        """
         floor = self.min_count
         threshold = self.threshold or max(floor, first)
         while (n := count(threshold)) < enough and threshold > floor:
@@ -385,10 +404,10 @@ class Loop:
     def _not_too_many(self, counts: np.ndarray, mergeable: np.ndarray, scratch: int) -> int:
         """Raise the threshold, if need be, until few enough pairs reach it, and their positions fit.
 
-        counts: of all pairs whose positions will be listed; mergeable: of those that are not too long;
-        `scratch`, cells that are being sorted. Returns how many of the mergeable pairs reach the threshold.
-        Two rounds' worth of candidates are left, where there were as many: otherwise the next epoch would be
-        this one again.
+        `counts` is for all pairs whose positions will be listed, `mergeable` for those that are not too long,
+        and `scratch` is the number of cells being sorted. Returns how many of the mergeable pairs reach the
+        threshold. Candidates for two rounds remain if there were as many: otherwise the next epoch would be
+        the same again.
         """
         pairs = max(_FEW_PAIRS, self.n_symbols // _PAIRS_PART) if self.memory is None else self.memory.pairs
         most = max(2 * self.n_candidates, pairs)
@@ -418,7 +437,7 @@ class Loop:
         return int(self.task.counts[self.task.batch["n"][0] :][: self.state["pending"]].min(initial=_ENDLESS))
 
     def _seed(self, pairs: np.ndarray, counts: np.ndarray) -> np.ndarray:
-        """Enter pairs into the tables of their parts; their slots, -1 for those that are too rare or too long."""
+        """Enter pairs into the tables of their parts; their slots, -1 for rare or long pairs."""
         self.state["threshold"] = self.threshold
         slots, left = np.empty(pairs.size, np.int32), list(range(len(self.driver.part)))
 
@@ -462,7 +481,10 @@ def learned(merges: Merges, n_documents: int, n_symbols: int) -> tuple[Vocabular
 def vocabulary_of(
     merges: Merges, n_documents: int, n_symbols: int, old: Vocabulary | None = None, known: int = 0
 ) -> Vocabulary:
-    """The vocabulary that the merges of a fit make, after that of `old`, which has the first `known` of them already."""
+    """The vocabulary made by the merges of a fit, after that of `old`.
+
+    `old` has the first `known` of these merges already.
+    """
     n = merges.symbols.size if old is None else old.n_alphabet
     symbols = np.zeros(n, np.int64)
     columns = [(symbols, symbols, symbols)]
@@ -494,10 +516,10 @@ def fit(
 ) -> Merges:
     """Learn merges until the vocabulary is full, or no pair is frequent enough.
 
-    lengths: int64[alphabet], the symbols in each id where the alphabet is one of tokens. MemoryError if the
-    fit cannot keep to `memory_limit`, UnknownSymbolError for a symbol outside the alphabet. Ctrl-C is obeyed
-    between slices of ~100 ms. The result does not depend on the number of threads. Source: UBPE tokenizers,
-    part 1; the incremental scheme is described in the kernels.
+    `lengths` int64[alphabet] are the symbols per id for an alphabet of tokens. MemoryError if the fit cannot
+    keep to `memory_limit`, UnknownSymbolError for a symbol outside the alphabet. Ctrl-C works between slices
+    of ~100 ms. The result does not depend on the number of threads. Source: UBPE tokenizers, part 1; the
+    incremental scheme is described in the kernels.
     """
     plain = corpus.weights is None and settings.mirror is None and not settings.frame
     single = (
@@ -537,7 +559,10 @@ def loop_of(
     lengths: np.ndarray | None = None,
     cell: type = np.int32,
 ) -> Loop:
-    """The loop of a fit, with its text in cells of a type: int16, which has kernels of its own, is for large texts; see `fit`."""
+    """The loop of a fit, with its text in cells of a type; see `fit`.
+
+    int16, which has kernels of its own, is for large texts.
+    """
     n_symbols = int(corpus.offsets[-1] - corpus.offsets[0])
     if settings.frame:
         from ubpe_numba.vocabulary.frames import with_marks  # here only: few documents have frames
@@ -571,7 +596,10 @@ def loop_of(
 
 
 def plan(n_cells: int, n_threads: int, n_shards: int | None = None) -> tuple[int, int]:
-    """How many threads, and shards: one each, unless they would be too small to pay (benchmarks/scaling.py), or too large."""
+    """The number of threads and of shards, one shard per thread.
+
+    Fewer if shards would be too small to pay (benchmarks/scaling.py), more if they would be too large.
+    """
     if n_shards is not None:
         return n_threads, n_shards
     threads = max(1, min(n_threads, n_cells // _PER_SHARD, 2 + n_cells // _PER_SHARD // 2))
@@ -581,9 +609,11 @@ def plan(n_cells: int, n_threads: int, n_shards: int | None = None) -> tuple[int
 def room_for(
     n_symbols: int, n_alphabet: int, settings: Settings, n_parts: int
 ) -> tuple[Settings, tuple[int, int, int]]:
-    """Tokens, slots of pairs and merges of a round that there is room for when a fit begins; the last never becomes more.
+    """The first sizes of a fit: tokens, slots of pairs, and merges per round.
 
-    The pairs are dealt to `n_parts`. First the settings with no more candidates than symbols.
+    The last is never exceeded.
+
+    Pairs are shared by `n_parts`. The first result is the settings, with no more candidates than symbols.
     """
     wanted = max(0, settings.n_tokens - n_alphabet)
     n_candidates = min(settings.n_candidates, max(1, n_symbols))

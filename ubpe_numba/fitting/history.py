@@ -51,9 +51,9 @@ class History(NamedTuple):
     def state(self, vocabulary: Vocabulary) -> dict[str, Any]:
         """State for a model file, in addition to the vocabulary: plain data and arrays.
 
-        ``lengths`` int64[m]; ``corpora`` pairs of a number of merges and the symbols of the corpus that they
-        were learned on, in order; ``last_round``; ``counts`` and ``document_frequencies`` unless they are
-        those of the vocabulary.
+        ``lengths`` is int64[m]. ``corpora`` are pairs, in order: a number of merges, and the symbols of the
+        corpus that they were learned on. ``last_round`` follows. ``counts`` and ``document_frequencies`` are
+        included unless they are those of the vocabulary.
 
         >>> v = Vocabulary.from_merges(1, [[0, 0], [1, 1]], counts=[5, 2], document_frequencies=[1, 1])
         >>> History(np.array([5, 2]), np.array([1, 1]), np.array([5, 3]), np.array([9, 9]), 0).state(v)
@@ -77,7 +77,10 @@ class History(NamedTuple):
 
     @classmethod
     def from_state(cls, state: dict[str, Any], vocabulary: Vocabulary) -> History:
-        """Make it again from `state`, whose arrays may have become lists; ModelFormatError for anything that is not valid."""
+        """Make a history from `state`, whose arrays may be lists.
+
+        ModelFormatError for anything that is not valid.
+        """
         named = ("counts", "document_frequencies")
         own = named if any(name in state for name in named) else ()
         check_fields(state, ("last_round", "corpora", "lengths", *own), "history")
@@ -104,7 +107,7 @@ class History(NamedTuple):
 
 
 def _counts(values: Any, name: str, width: int | None = None) -> np.ndarray:
-    """An array of integers of at least 0, int64[n], or int64[n, width]; ModelFormatError for anything else."""
+    """An array of integers of at least 0, int64[n] or int64[n, width]; ModelFormatError otherwise."""
     array = integers_of(values, name)
     if width is not None and array.size == 0:
         array = array.reshape(0, width)

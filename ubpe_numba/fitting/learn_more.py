@@ -21,7 +21,7 @@ from ubpe_numba.vocabulary.alphabet import Alphabet, distinct_symbols
 from ubpe_numba.vocabulary.frames import Frames
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
-_PART = 1 << 26  # symbols of a text that is encoded at once before a fit goes on
+_PART = 1 << 26  # symbols of a text that is encoded at once before a fit continues
 
 
 def learn_more(
@@ -34,16 +34,16 @@ def learn_more(
 ) -> tuple[Vocabulary, History | None]:
     """Continue from a vocabulary of pairs in order of creation.
 
-    corpus: from which the new merges are learned, that of the first fit or another one; old: its ids, counts
-    and weights stay as they are, occurrences become those in this corpus; history: None where there is none
-    (a loaded model); `settings.n_tokens` is the new size, `settings.mirror` of all tokens. Returns the longer
-    vocabulary and the longer history, None if there was none. UnknownSymbolError for a symbol outside the
-    alphabet.
+    `corpus` is that of the first fit or a different corpus; the new merges are learned from it. The ids,
+    counts and weights of `old` stay as they are, occurrences become those in this corpus. `history` is None
+    for a loaded model without history. `settings.n_tokens` is the new size, `settings.mirror` that of all
+    tokens. Returns the longer vocabulary and the longer history, None if there was none. UnknownSymbolError
+    for a symbol outside the alphabet.
 
-    The last round of the old fit may have been cut short by its `n_tokens`, where a longer fit would have
-    merged more pairs in it. So that round is chosen again on the text as it was before it. If the same merges
-    are found, the corpus is the one of the old fit, as far as the merges can tell, and learning continues
-    from the beginning of that round: the result is that of one longer fit. Otherwise it continues after the
+    The `n_tokens` of the old fit may have ended its last round early, so that a longer fit would have merged
+    more pairs in it. So that round is chosen again on the text as it was before it. If the same merges
+    result, the corpus is, as far as the merges can tell, that of the old fit. Then learning continues from
+    the beginning of that round, and the result is that of one longer fit. Otherwise it continues after the
     old vocabulary.
     """
     old_pairs = old.merges

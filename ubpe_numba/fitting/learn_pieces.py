@@ -1,14 +1,16 @@
-"""Pieces of words by a criterion of pairs: count, how much more often than by chance they occur, or the gain in likelihood.
+"""Pieces of words by a criterion of pairs: count, count relative to chance, or likelihood.
 
-By count no other pair becomes better when one is merged, on which the loop of a fit rests (fit.py). By the
-other criteria a merge takes occurrences from its two parts, and all other pairs with these parts rise. So
-this is a trainer of its own, for the distinct words of a corpus: every step looks at all pairs. Of the words
-ab, ac and bc, which occur 5, 1 and 4 times:
+The second is how much more often than by chance they occur, the third the gain in likelihood.
 
-    pieces      a 6, b 4, ##b 5, ##c 5                      b inside of a word is another piece than at its
-    beginning count       ab 5, bc 4, ac 1                            the first is ab pmi         ab 5/(6*5),
-    bc 4/(4*5), ac 1/(6*5)          count(ab) / (count(a) * count(b)): the first is bc likelihood  how far the
-    sum of count * ln(count / all) over the pieces rises by the merge
+By count, no other pair becomes better when a pair is merged; the loop of a fit relies on this (fit.py). By
+the other criteria a merge subtracts occurrences from its two parts, and all other pairs with these parts
+rise. So this is a separate trainer, for the distinct words of a corpus: every step looks at all pairs. For
+the words ab, ac and bc, which occur 5, 1 and 4 times:
+
+    pieces      a 6, b 4, ##b 5, ##c 5                      b inside a word differs from b at its beginning
+    count       ab 5, bc 4, ac 1                            the first is ab
+    pmi         ab 5/(6*5), bc 4/(4*5), ac 1/(6*5)          count(ab) / (count(a) * count(b)): the first is bc
+    likelihood  how far the sum of count * ln(count / all) over the pieces rises by the merge
 """
 
 from __future__ import annotations
@@ -22,12 +24,12 @@ CRITERIA = ("count", "pmi", "likelihood")
 
 
 def learn_pieces(counts: Mapping[str, int], n: int, criterion: str, min_count: int, prefix: str) -> list[str]:
-    """Pieces of words by merges: the characters in order of code points, those that begin a word first, then their merges.
+    """Pieces of words by merges: characters by code point, word-initial first, then merges.
 
-    counts: occurrences of each word; n: most pieces; criterion: one of `CRITERIA`, among equals the pair of
-    the smaller left id, then of the smaller right id; min_count: pairs that occur less often are not merged;
-    prefix: of pieces that go on a word. O(merges * pairs). Two ways to merge a piece give one piece, as in
-    other trainers.
+    `counts` are occurrences of each word, `n` the most pieces. `criterion` is one of `CRITERIA`; among
+    equals, the pair of the smaller left id wins, then of the smaller right id. Pairs that occur less often
+    than `min_count` are not merged. `prefix` marks pieces inside a word. O(merges * pairs). Two ways to merge
+    a piece give one piece, as in other trainers.
 
     >>> learn_pieces({"ab": 5, "ac": 1, "bc": 4}, 6, "count", 2, "##")
     ['a', 'b', '##b', '##c', 'ab', 'bc']

@@ -12,7 +12,7 @@ from ubpe_numba.fitting.kernels.text_cells import DENSE, MOST_CELLS
 # bytes of the tables of a loop at first, and of chunks of the documents while they are read
 _TABLES = 8 << 20
 _TOKEN = 200  # bytes of a token in the tables
-_BLOCK = 4 / 16  # bytes a cell, beside the text: the segment of each block of cells
+_BLOCK = 4 / 16  # bytes per cell in addition to the text: the segment of each block of cells
 _PAIR = 150  # bytes of a frequent pair in the tables
 # pairs that there is room for, or a part of the cells if that is more; or if short
 _MANY, _FEW = (1 << 16, 128), (1 << 13, 1024)
@@ -25,11 +25,13 @@ log = logging.getLogger("ubpe_numba")
 
 
 class Memory:
-    """The `limit` of a fit in bytes, beside its input, of which `fixed` cannot be made smaller: the text and the tables.
+    """The `limit` of a fit in bytes, in addition to its input.
 
-    `short`: of `n_cells` there is room for few pairs. Attributes: `pairs`, the most frequent ones that the
-    tables may have; `noted`, the most occurrences that were recorded at once; `dense`, the tokens whose pairs
-    may be counted in a table.
+    `fixed` of it, the text and the tables, cannot be made smaller.
+
+    `short`: there is room for few pairs, given `n_cells`. Attributes: `pairs`, the most frequent pairs that
+    the tables may have; `noted`, the most occurrences recorded at once; `dense`, the tokens whose pairs may
+    be counted in a table.
 
     >>> memory = Memory.within(40_000_000, 1_000_000, 10, divisible=True)
     >>> memory.pairs, memory.dense, memory.fixed, memory.positions
@@ -48,10 +50,10 @@ class Memory:
     def within(
         cls, limit: int, n_cells: int, n_segments: int, divisible: bool, cell: int = 4, n_tokens: int = DENSE
     ) -> Memory | None:
-        """The limit of a fit of so many cells and segments; None if the fit cannot come to so much.
+        """The limit of a fit of so many cells and segments; None if the fit cannot reach it.
 
-        `divisible`: positions may be left out, which fits of one shard without weights can do; `cell`, bytes
-        of one. Raises MemoryError if the limit is below what the fit needs at least.
+        `divisible`: positions may be left out, which fits of a single shard without weights can do. `cell`:
+        bytes per cell. MemoryError if the limit is below the least that the fit needs.
         """
         text = _TABLES + _TOKEN * n_tokens + 4 * n_segments + int(n_cells * (cell + _BLOCK))
         least, most = (text + _PAIR * max(pairs, n_cells // part) for pairs, part in (_FEW, _MANY))
@@ -70,10 +72,12 @@ class Memory:
         return max(0, (self.limit - self.fixed - _NOTED * self.noted) // 4)
 
     def batch(self, counts: np.ndarray, wanted: int, least: int, scratch: int) -> int:
-        """After how many occurrences a batch of merges is closed: `wanted`, or fewer where there is no room, but `least`.
+        """The number of occurrences that closes a batch: `wanted`, or fewer if memory is short.
 
-        Of the room that the most frequent pair leaves a batch gets a quarter: `wanted` may be more than a
-        small text has symbols.
+        It is at least `least`.
+
+        A batch gets a quarter of the room that the most frequent pair leaves: `wanted` may exceed the symbols
+        of a small text.
         """
         room = self.limit - self.fixed - _OCCURRENCE * int(counts.max(initial=0)) - 4 * scratch
         return max(1, min(wanted, max(least, room // (4 * _OCCURRENCE))))
@@ -110,7 +114,9 @@ class Memory:
 def swept(
     limit: int, n_cells: int, n_segments: int, swept_cell: int, cell: int, n_tokens: int
 ) -> tuple[int, int]:
-    """How many cells a dense phase may leave to a loop of one shard, with cells of `cell` bytes, and below what its ids must be.
+    """How many cells a dense phase may leave to a loop of one shard, and the bound of its ids.
+
+    The loop has cells of `cell` bytes.
 
     MemoryError if the phase itself does not fit.
 
@@ -126,7 +132,10 @@ def swept(
 
 
 def check(limit: int, n_cells: int, least: int, most: int) -> None:
-    """MemoryError if the limit is below the least bytes that a fit of so many cells needs; `most`, what it can need."""
+    """MemoryError if the limit is below the `least` bytes that a fit of so many cells needs.
+
+    `most` is the most that it can need.
+    """
     if limit < least:
         raise MemoryError(
             f"memory_limit: {n_cells} symbols and separators need at least {_megabytes(least)} beside the documents, "

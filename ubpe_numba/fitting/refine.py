@@ -1,20 +1,21 @@
 """Vocabularies chosen for whole documents: by fewest tokens, or by the likelihood of a unigram model.
 
-For fewest tokens, candidates are all substrings that occur twice, as far as there is memory, and the merges
-of a fit of twice as many tokens; vocabulary_search.py chooses among them.
+For fewest tokens, the candidates are the merges of a fit of twice as many tokens, and all substrings that
+occur twice, as far as memory allows. The search is in vocabulary_search.py.
 
-For the likelihood more tokens than are wanted are searched, of which those leave that the likelihood misses
-least. Probabilities are estimated by rounds of EM (reweight.py). A token that leaves gives its occurrences to
-the tokens of the best path through its symbols without it (kernels/other_paths.py); the logarithm of the
-likelihood falls by
+For the likelihood, the search starts with more tokens than requested and removes those that the likelihood
+misses least. Probabilities are estimated by rounds of EM (reweight.py). A token that leaves gives its
+occurrences to the tokens of the best path through its symbols without it (kernels/other_paths.py). The
+logarithm of the likelihood falls by
 
     count * (log(count / total) - sum over that path of log((its count + count) / (total + count * (its length
     - 1))))
 
-A quarter of the tokens that save least leaves, probabilities are estimated again, and so on until the size is
-reached. No more rounds of EM follow: they raise the likelihood of all segmentations together, of which the
-encoder takes the best only. Where many are nearly as good, as in DNA, they would lead to more tokens and more
-bits on documents not seen. Source: T. Kudo, "Subword regularization", 2018, as sentencepiece computes it.
+The quarter of the tokens that saves least is removed, probabilities are estimated again, and so on until the
+size is reached. No more rounds of EM follow: they raise the likelihood of all segmentations together, of
+which the encoder uses only the best. If many segmentations are nearly as good, as in DNA, they would lead to
+more tokens and more bits on unseen documents. Source: T. Kudo, "Subword regularization", 2018, as
+sentencepiece computes it.
 """
 
 from __future__ import annotations
@@ -50,8 +51,8 @@ _EDGE = 40  # bytes, with the scratch of finding it, and a third of a candidate 
 _TABLES = 64 << 20  # bytes of the rest, at most
 _FEWEST_EDGES = 1 << 20  # that are always allowed
 _EDGES_OF_A_SYMBOL = 16  # that there is to be room for, or only a part of the documents is looked at
-_MORE = 2  # times as many merges as tokens are wanted are candidates,
-_MORE_BY_LIKELIHOOD = 4  # and by the likelihood, of text that is cut, so many times as many are added
+_MORE = 2  # times as many merges as requested tokens are candidates,
+_MORE_BY_LIKELIHOOD = 4  # and by the likelihood, for text that is split, so many times as many are added
 _STAY = 0.75  # of the tokens, in a step by the likelihood,
 _ROUNDS = 2  # of EM before each, and at the end
 
@@ -74,7 +75,9 @@ def refined(
     settings: Settings,
     progress: Progress,
 ) -> Vocabulary:
-    """The vocabulary of `n` learned tokens for a corpus, also given before it is cut and as alphabet ids of its segments.
+    """The vocabulary of `n` learned tokens for a corpus.
+
+    The corpus is also given before its text is split (`uncut`), and as alphabet ids of its segments.
 
     `goal` as of `search_vocabulary`; `longest`: symbols of the longest token; `counted`: whether documents
     are counts of words; `settings` of the fits that merges come from.
@@ -106,7 +109,7 @@ def refined(
         candidates = Substrings(*given, longest, least, most_edges, most)
         sizes = len(candidates), candidates.longest, candidates.lengths.size
         log.info("refine: %d candidates of up to %d symbols, %d edges", *sizes)
-        # where all weights are 1 it needs none, and no kernels beside those of a plain fit
+        # if all weights are 1 it needs none, and only the kernels of a plain fit
         some = as_corpus(documents, sample_weight=units.weights if (units.weights != 1).any() else None)
         candidates = candidates.extended(merges_of(some, Alphabet.dense(n_alphabet), _MORE * wanted, None))
         tables = max(1, most // max(1, len(candidates)))
@@ -164,7 +167,9 @@ def _with_counts(
 
 
 def likelihood_losses(encoder: PathEncoder, counts: np.ndarray) -> np.ndarray:
-    """By how much the log-likelihood falls if one learned token leaves, float64[m]; -1 where another path is likelier.
+    """The fall of the log-likelihood if one learned token leaves, float64[m].
+
+    -1 if another path is likelier.
 
     `counts` float64[V]: the expected count of every token, above 0.
 
@@ -196,7 +201,9 @@ def likelihood_losses(encoder: PathEncoder, counts: np.ndarray) -> np.ndarray:
 def pruned(
     ids: Ragged, corpus: Corpus, vocabulary: Vocabulary, n: int, n_threads: int | None, progress: Progress
 ) -> Vocabulary:
-    """The vocabulary of the `n` learned tokens that the likelihood of documents would miss most, with probabilities.
+    """The vocabulary of the `n` learned tokens that matter most to the likelihood of documents.
+
+    It has probabilities.
 
     `vocabulary` has more tokens, with occurrences; `ids` are the segments of the corpus. The result is flat,
     with occurrences in the likeliest paths.
@@ -227,7 +234,10 @@ def pruned(
 
 
 def goal_of(robust: Any, min_count: Any) -> tuple[bool | None, int | None]:
-    """The arguments `robust` and `min_count`, None for ``"auto"``; ValueError or TypeError names the one that is wrong."""
+    """The arguments `robust` and `min_count`, None for ``"auto"``.
+
+    ValueError or TypeError, with the name of the wrong argument.
+    """
     if not isinstance(robust, (bool, np.bool_)) and not (isinstance(robust, str) and robust == "auto"):
         raise TypeError(f"robust: expected True, False or 'auto', got {quoted(robust)}")
     if isinstance(min_count, str) and min_count == "auto":

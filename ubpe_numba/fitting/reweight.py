@@ -1,9 +1,9 @@
-"""Weights of tokens from the documents' own encodings: idf as the encoder uses tokens, and probabilities by EM.
+"""Weights of tokens from the documents' own encodings: idf, and probabilities by EM.
 
-A fit knows how often a pair occurred when it was merged. Later merges take most of these occurrences away,
-and a search for the best path goes other ways still. Here documents are encoded, and what is counted is what
-the encoder does. Probabilities then take part in rounds of expectation and maximisation: a token's
-probability becomes its share of the tokens that are expected over all segmentations (coding/lattice.py). The
+A fit knows how often a pair occurred when it was merged. Later merges use most of these occurrences up, and a
+search for the best path chooses differently again. Here documents are encoded, and tokens are counted as the
+encoder uses them. Probabilities are then improved in rounds of expectation and maximization (EM): the new
+probability of a token is its share of the expected tokens over all segmentations (coding/lattice.py). The
 likelihood of the documents rises in every round.
 
 Source: T. Kudo, "Subword regularization", 2018.
@@ -61,11 +61,14 @@ def likeliest(
     objective: str = "additive",
     frame: int = 0,
 ) -> Vocabulary:
-    """The vocabulary with probabilities after `n_rounds` of EM, and the occurrences of its tokens in the likeliest paths.
+    """The vocabulary with probabilities after `n_rounds` of EM.
 
-    ids: the segments of the corpus, whose weights and documents count, as alphabet ids; counts: of the V
-    tokens, to begin with; objective: of the paths that occurrences are counted in, ``"additive"`` or
-    ``"sentencepiece"``, which differ in ties; frame: symbols of a frame, 0 without frames.
+    Its occurrences are those in the likeliest paths.
+
+    `ids` are the segments of the corpus as alphabet ids; its weights and documents count. `counts` are the
+    starting values of the V tokens. `objective` is that of the paths in which occurrences are counted,
+    ``"additive"`` or ``"sentencepiece"``, which differ in ties. `frame` is the symbols per frame, 0 without
+    frames.
     """
     frames = Frames.over(vocabulary, frame) if frame else None
     encoder, of = (
@@ -93,7 +96,7 @@ def by_own_idf(
     n_threads: int | None,
     progress: Progress,
 ) -> Vocabulary:
-    """The vocabulary with the idf that its tokens have in the documents' own encodings, and with their occurrences.
+    """The vocabulary with the idf and the occurrences of its tokens in the documents' encodings.
 
     `encode` encodes `ids` with the weights of a vocabulary; other arguments as for `likeliest`. Weights
     decide the encoding, which decides the weights, so rounds are repeated until nothing changes, or

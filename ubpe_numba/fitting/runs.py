@@ -1,9 +1,9 @@
-"""Runs of symbols that come again and again, such as N in the gaps of a genome: tokens of 2, 4, 8 ... of them, and no others.
+"""Runs of a symbol, such as N in the gaps of a genome: tokens of 2, 4, 8 ... of it only.
 
-These are the first merges of a fit, (N, N) -> N2, (N2, N2) -> N4 ..., as many as the longest run needs. What
-they count follows from the lengths of runs. The other merges are learned on what is between runs, so none of
-their tokens holds such a symbol, and merging by rank writes a run of n as n in binary, the largest token
-first: 1,000,000 as 7 tokens.
+These are the first merges of a fit, (N, N) -> N2, (N2, N2) -> N4 ..., as many as the longest run needs. Their
+counts follow from the lengths of runs. The other merges are learned on the text between runs, so that symbol
+is in none of their tokens. Merging by rank writes a run of n as n in binary, the largest token first:
+1,000,000 as 7 tokens.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ def learn_with_runs(
 ) -> tuple[Vocabulary, History]:
     """Learn a vocabulary and its history as `learn` does, with tokens of runs of these symbols first.
 
-    None is longer than `settings.longest`. Raises as `run_ids`; ValueError if `settings.n_tokens` has no room
-    for these, UnknownSymbolError for a symbol outside the alphabet.
+    No token is longer than `settings.longest`. Raises as `run_ids`; ValueError if these tokens exceed
+    `settings.n_tokens`, UnknownSymbolError for a symbol outside the alphabet.
     """
     runs = run_ids(symbols_of_runs, alphabet, settings.mirror)
     (values, offsets), size = ids_of_segments(corpus, alphabet), alphabet.size
@@ -95,7 +95,7 @@ def learn_with_runs(
             token, n = size + len(rows) - 1, n >> 1
     if settings.n_tokens < size + (k := len(rows)):
         raise ValueError(f"n_tokens: expected at least {size + k}, for {size} symbols and {k} tokens of runs")
-    # what is between runs, as segments of their own
+    # the text between runs, as segments of their own
     where = np.flatnonzero(~in_run)
     cuts = distinct(np.searchsorted(where, np.concatenate([offsets, begins])))
     of = np.searchsorted(offsets, where[cuts[:-1]], "right") - 1

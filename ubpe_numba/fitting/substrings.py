@@ -1,4 +1,4 @@
-"""The substrings of a text that may become tokens, and where they occur: the edges of the lattice of all segmentations."""
+"""Substrings of a text that may become tokens: the edges of the lattice of all segmentations."""
 
 from __future__ import annotations
 
@@ -23,16 +23,18 @@ class Substrings:
     ``offsets[u] + u + p`` of all. Symbols are edges too, of length 1, which are in no list.
 
     `values` int32[n] and `offsets` int64[d + 1], from 0 to n, are the units (documents, or distinct words) as
-    alphabet ids; `weights` int64[d]: how often each occurs. There are fewer than 2**31 nodes. A candidate has
-    at most `longest` symbols (None: as many as any frequent one) and occurs at least `min_count` times,
-    occurrences that overlap counted. Before there would be more than `most_edges`, or than `most` candidates,
-    both below 2**31, they end with the length before. `nodes` (int64[d + 1]): where the nodes of each unit
-    begin; `starts` (int64[N + 1]): the edges of node v are ``starts[v] : starts[v + 1]``; `lengths`, `tokens`
-    (int32[E]): the symbols of each edge, and its candidate; `first` (int64[T]); `length` (int32[T]):
-    candidate t is ``values[first[t] : first[t] + length[t]]``, its first occurrence. The shorter ones are
-    numbered first, those of one length in the order of their first occurrences, and so are the edges of a
-    node; `counts` (int64[T]): how often each occurs, by weight; occurrences that overlap count; `longest`:
-    symbols of the longest candidate that was looked for.
+    alphabet ids. `weights` int64[d] is how often each occurs. There are fewer than 2**31 nodes. A candidate
+    has at most `longest` symbols (None: any length) and occurs at least `min_count` times, overlapping
+    occurrences included. `most_edges` and `most`, both below 2**31, limit edges and candidates: a length that
+    would exceed one of them, and all longer lengths, are left out.
+
+    `nodes` int64[d + 1] is the first node of each unit. The edges of node v are ``starts[v] : starts[v +
+    1]``, with `starts` int64[N + 1]. `lengths` and `tokens` int32[E] are the symbols of each edge, and its
+    candidate. Candidate t is ``values[first[t] : first[t] + length[t]]``, its first occurrence, with `first`
+    int64[T] and `length` int32[T]. Shorter candidates are numbered first, equally long ones in the order of
+    their first occurrences; the edges of a node are in the same order. `counts` int64[T] is how often each
+    occurs, by weight, overlapping occurrences included. `longest` becomes the number of symbols of the
+    longest candidate that was searched.
     """
 
     def __init__(
@@ -93,7 +95,9 @@ class Substrings:
         return counts
 
     def extended(self, tokens: Ragged, most_edges: int = 2**62) -> Substrings:
-        """These candidates and those of the tokens that are longer and occur, numbered after them; so are the edges of a node.
+        """These candidates, and after them those of the longer tokens that occur.
+
+        The edges of a node are in the same order.
 
         MemoryError if there would be more than `most_edges`.
         """
@@ -148,7 +152,7 @@ class Substrings:
 def _longer(
     nodes: np.ndarray, numbers: np.ndarray, weights: np.ndarray, min_count: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The frequent substrings that are one symbol longer: the nodes, which they are, and how often each occurs."""
+    """The frequent substrings that are one symbol longer: nodes, numbers, and counts."""
     table = np.full(4 << nodes.size.bit_length(), -1, np.int64).view(EDGE)
     found, counts = np.empty(nodes.size, np.int32), np.zeros(nodes.size, np.int64)
     k = kernels.count_longer(nodes, numbers, weights, table, found, counts)

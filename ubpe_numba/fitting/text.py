@@ -1,21 +1,20 @@
-"""The text of a fit: divided into shards, loaded, its pairs counted and listed, merges made in it; a thread has a shard each.
+"""The text of a fit in shards, one per thread: loading, counting and listing pairs, merging.
 
 The loop of a fit (fit.py) sees a `Text`: `LocalText` here, or shards on other machines
-(distributed/remote_text.py). The text is held once, in cells of 4 bytes, or of 2 where it is large and ids
-are few, plus the positions of the frequent pairs. Cells, arena and slices are shown in
-`kernels/text_cells.py`.
+(distributed/remote_text.py). The text is held once, in cells of 4 bytes, or of 2 if it is large and ids are
+few, plus the positions of the frequent pairs. Cells, arena and slices are shown in `kernels/text_cells.py`.
 
-Shards hold consecutive documents and as many symbols each. A document that is too long for that, one giant
-document above all, is cut in its middle; the pair of tokens across such a cut is worked out in
+Shards hold consecutive documents and equally many symbols. A document that is too long for that, above all a
+giant document, is divided in its middle. The pair of tokens across the border is handled in
 `kernels/borders.py`.
 
     documents   |-- 5 --|- 2 -|------------ 13 ------------|      20 symbols for two threads
     shards      |-- 5 --|- 2 -|-- 3 --|--------- 10 -------|      the second begins inside the third document
 
-When an epoch begins the text is compact, one cell a token. Its pairs are counted and listed in one of two
-ways: of up to `DENSE` tokens in a table of all pairs (`count_dense`, `list_dense`), of more tokens by sorting
-(`sort_pairs`, `count_sorted`, `list_sorted`, `give_slots`). Shards count for themselves; the pairs across
-borders are in none, and are added:
+When an epoch begins the text is compact, one cell per token. Its pairs are counted and listed in one of two
+ways. Up to `DENSE` tokens, a table of all pairs is used (`count_dense`, `list_dense`). For more tokens, pairs
+are sorted (`sort_pairs`, `count_sorted`, `list_sorted`, `give_slots`). Each shard counts its own pairs; the
+pairs across borders are in none, and are added:
 
     shard 0          shard 1                                   counts of (1, 2)
     ... 1 2 -1       -1 1 2 ... 1 -1   |   -1 2 3 ...          shards: 2, across: 1 (1 | 2), in all 3
@@ -47,7 +46,7 @@ ROOM = 64
 BUDGET = 4_000_000  # occurrences between two looks at the clock and at Ctrl-C: ~100 ms
 _WINDOW = 0.2  # seconds after which a fit looks whether the machine is busy
 _UNDISTURBED = 0.9  # of a processor that the thread of the rounds has otherwise
-_CALM = 12  # such looks, after which all threads go on
+_CALM = 12  # polls of this kind, after which all threads continue
 _NEAR = 16  # snap a cut to a document end within 1/16 of a shard
 CHUNK = 1 << 18  # symbols mapped to ids at once while loading
 _POSITIONS = 1.6  # in the arena, a cell
@@ -68,19 +67,28 @@ class Text(Protocol):
         """Complete `symbol_counts`, for a fit that asks for no pairs."""
 
     def count_dense(self, n_tokens: int) -> np.ndarray:
-        """Count every pair in a table, the pair (a, b) at a * V + b: int64[V * V], by weight; `list_dense` comes next."""
+        """Count every pair in a table by weight, (a, b) at a * V + b: int64[V * V].
+
+        `list_dense` comes next.
+        """
 
     def list_dense(self, n_tokens: int, pairs: np.ndarray, slots: np.ndarray) -> None:
-        """List where the pairs with a slot, that is not -1, occur; pairs int64[n] at a * V + b, slots int32[n]."""
+        """List the occurrences of the pairs whose slot is not -1.
+
+        `pairs` int64[n] are a * V + b, `slots` is int32[n].
+        """
 
     def sort_pairs(self, n_tokens: int) -> int:
-        """Sort where pairs begin by their left token; returns how many there are, without those across borders."""
+        """Sort the beginnings of pairs by their left token; returns how many there are.
+
+        Those across borders are not included.
+        """
 
     def count_sorted(self, threshold: int, floor: int) -> tuple[np.ndarray, np.ndarray, int]:
         """The pairs that may reach the threshold, by left token, and their counts, int64.
 
-        Of several shards counts are upper bounds, as a shard does not list what is rare in it. Third an upper
-        bound of how many other pairs reach `floor`: 0 only if there are none.
+        For several shards counts are upper bounds, as a shard does not list pairs that are rare in it. The
+        third result is an upper bound of how many other pairs reach `floor`: 0 only if there are none.
         """
 
     def list_sorted(self, pairs: np.ndarray) -> np.ndarray:
@@ -96,7 +104,9 @@ class Text(Protocol):
         """Rounds until there is a reason to stop; returns it (`rounds.DONE` ...)."""
 
     def compact(self, width: np.ndarray, shrink: bool, more_room: bool) -> None:
-        """One cell a token again, whose `width` becomes 1, and twice the arena if asked; all slices become void.
+        """Rewrite the text with one cell per token, with `width` 1; all slices become void.
+
+        `more_room` doubles the arena.
 
         `shrink`: give back unused memory.
         """
@@ -106,7 +116,10 @@ class Text(Protocol):
 
 
 class Cut(NamedTuple):
-    """Where shards begin: `at` int64[K + 1] in symbols, `segment` int64[K + 1], `inside` bool[K + 1]: in the middle of it."""
+    """Beginnings of shards: `at` int64[K + 1] in symbols, `segment` int64[K + 1].
+
+    `inside` bool[K + 1]: in the middle of the segment.
+    """
 
     at: np.ndarray
     segment: np.ndarray
@@ -120,7 +133,9 @@ class Cut(NamedTuple):
 
 
 def cut(offsets: np.ndarray, n_shards: int, near: int | None = None) -> Cut:
-    """Cut segments into at most `n_shards` shards of consecutive symbols; `near` replaces `_NEAR`, 0: only at their ends.
+    """Divide segments into at most `n_shards` shards of consecutive symbols.
+
+    `near` replaces `_NEAR`; 0 divides only at the ends of segments.
 
     >>> cut(np.array([0, 2, 5, 9]), 2, near=2)
     Cut(at=array([0, 5, 9]), segment=array([0, 2, 3]), inside=array([False, False, False]))
@@ -153,7 +168,10 @@ def allocate_shards(
     merges: int,
     cell: type = np.int32,
 ) -> s.Shards:
-    """The arrays of shards of so many cells and separators, int64[K] each, with `positions` in the arena a cell."""
+    """The arrays of shards of `n_cells` cells and `n_separators` separators, int64[K] each.
+
+    The arena has `positions` per cell.
+    """
     i32, i64 = np.int32, np.int64
     k = n_cells.size
     return _with_arrays_of_text(
@@ -183,7 +201,10 @@ def allocate_shards(
 def _with_arrays_of_text(
     shards: s.Shards, n_cells: np.ndarray, n_separators: np.ndarray, positions: float
 ) -> s.Shards:
-    """With new arrays where the length depends on that of the text; `np.empty`, as memory that is never touched is never used."""
+    """With new arrays for those whose length depends on the text.
+
+    They are made by `np.empty`, as memory that is never touched is never used.
+    """
     base = np.zeros(n_cells.size + 1, s.BASE)
     sizes = {
         "cells": n_cells,
@@ -208,7 +229,10 @@ def _with_arrays_of_text(
 
 
 def extended(arrays: Any, names: tuple[str, ...], need: int, factor: int = 1) -> dict[str, np.ndarray]:
-    """Arrays of a NamedTuple, by name, whose last axis is shorter than `need`: with zeros, `factor` times that long."""
+    """The named arrays of a NamedTuple whose last axis is shorter than `need`, made longer.
+
+    They are filled with zeros and `factor` times that long.
+    """
     new = {}
     for name in names:
         old = getattr(arrays, name)
@@ -226,9 +250,9 @@ class _Sorted(NamedTuple):
     """
 
     ranges: list[tuple[int, int]]  # of left tokens
-    starts: list[np.ndarray]  # int32, of each shard: cells where a pair begins
-    ends: list[np.ndarray]  # int64[V + 1], of each shard: where the bucket of a left token ends
-    rooms: list[int]  # where the lists of each shard begin in the two arrays below, and where the last ends
+    starts: list[np.ndarray]  # int32, of each shard: cells at which a pair begins
+    ends: list[np.ndarray]  # int64[V + 1], of each shard: the end of the bucket of a left token
+    rooms: list[int]  # beginnings of the lists of each shard in the two arrays below, and the end of the last
     # int64: room for all of the pairs of all shards and K more, touched only as far as it is used
     pairs: np.ndarray
     counts: np.ndarray  # int64
@@ -238,13 +262,14 @@ class _Sorted(NamedTuple):
 class LocalText:
     """Shards of a fit in this process: all of them (`whole`), or those of a host.
 
-    A host's shards take tokens over from other hosts. weighted: occurrences have weights, or segments are not
-    documents; room: of tokens, slots and merges of a round, of which `grow` makes more of the first two;
-    threads: to work on shards; cell: int32, or int16 for ids below `s.NARROW`; memory: of a single shard,
-    whose pairs are then sorted within the arena. UnknownSymbolError for a symbol outside the alphabet. The
-    attribute `weighted` is None without weights, `borders` of a single shard or of a host; `symbol_counts`
-    are at first only of the last symbols of segments, where the first dense table of pairs adds the others
-    (of hosts, the driver does).
+    A host's shards receive tokens from other hosts. `weighted`: occurrences have weights, or segments are not
+    documents. `room`: tokens, slots and merges per round; `grow` makes more of the first two. `threads` work
+    on shards. `cell` is int32, or int16 for ids below `s.NARROW`. `memory` is for a single shard, whose pairs
+    are then sorted within the arena. UnknownSymbolError for a symbol outside the alphabet.
+
+    The attribute `weighted` is None without weights, `borders` is None for a single shard or a host.
+    `symbol_counts` at first counts only the last symbols of segments; the first dense table of pairs adds the
+    others (for hosts, the driver does).
     """
 
     def __init__(
@@ -279,7 +304,10 @@ class LocalText:
     def _load(
         self, k: int, corpus: Corpus, alphabet: Alphabet, place: Cut, segments: tuple[int, int]
     ) -> np.ndarray:
-        """Write a part of the corpus into its cells chunk by chunk, so that ids are never held twice; returns their counts."""
+        """Write a part of the corpus into its cells chunk by chunk; returns the counts of ids.
+
+        So ids are never held twice.
+        """
         begin, end = place.at[k : k + 2].tolist()
         shard = self._shard(k)
         offsets = np.clip(corpus.offsets[segments[0] : segments[1] + 1], begin, end)
@@ -382,7 +410,7 @@ class LocalText:
                 n = max(arena.size // 4, int(of_tokens.max()))
                 ranges = ranges_of(of_tokens, n)
                 starts.append(arena[arena.size - n :] if n < arena.size else np.empty(n, np.int32))
-            else:  # in the arena, where that leaves as much at its front
+            else:  # in the arena, if that leaves as much at its front
                 starts.append(arena[n : 2 * n] if 2 * n <= arena.size else np.empty(n, np.int32))
         self.scratch = starts[0].size
         if len(ranges) == 1:
@@ -480,9 +508,9 @@ class LocalText:
     def rounds(self, driver: Driver, task: Task, ties: int | None, control: np.ndarray, threads: int) -> int:
         """See `Text`: in one kernel, on the arrays of the driver and the text alike.
 
-        This thread works or looks, and hardly sleeps: if it gets less of a processor than that, the machine
-        is busy, and threads would wait for one that waits for a processor. Then half of the threads go on,
-        and all once it has been calm for a while.
+        This thread works or polls, and rarely sleeps. If it gets less of a processor than that, the machine
+        is busy, and threads would wait for a thread that waits for a processor. Then half of the threads
+        continue, and all of them once it has been calm for a while.
         """
         is_loaded = driver.state["visited"][0] > 0  # the kernel is, which another thread does
         passed, worked = time.perf_counter(), time.thread_time()
@@ -538,7 +566,7 @@ class LocalText:
             self.weighted = self.weighted._replace(**extended(self.weighted, ("sums",), tokens))
 
     def each(self, function: Callable[[int], T]) -> list[T]:
-        """`function(k)` of every shard, on the threads; here where a thread of its own would not even help Ctrl-C."""
+        """`function(k)` of every shard, on the threads; here if a thread would not even help Ctrl-C."""
         if self.k == 1 and self.n_symbols < thread_pool.LONG:
             return [function(0)]
         return thread_pool.run(
@@ -588,7 +616,10 @@ def ranges_of(counts: np.ndarray, most: int) -> list[tuple[int, int]]:
 
 
 def ids_of(corpus: Corpus, alphabet: Alphabet, begin: int, end: int) -> np.ndarray:
-    """The ids of the symbols begin..end - 1, int32; UnknownSymbolError names document, position and symbol."""
+    """The ids of the symbols begin..end - 1, int32.
+
+    UnknownSymbolError names document, position and symbol.
+    """
     if corpus.given.kind == "marks":  # of frames, among ids
         return corpus.values[begin:end]
     while (ids := alphabet.lookup(corpus.values[begin:end])).min() < 0:
@@ -608,7 +639,10 @@ def run_rounds(
     control: np.ndarray,
     threads: int,
 ) -> int:
-    """Rounds in this thread, with the help of `threads` - 1 others, until the kernel returns; its reason (`rounds.DONE` ...)."""
+    """Rounds in this thread, helped by `threads` - 1 others, until the kernel returns; its reason.
+
+    The reasons are `rounds.DONE` ...
+    """
     control[:] = 0
 
     def stop() -> None:
@@ -652,7 +686,10 @@ def add_up(
     threshold: int,
     n_tokens: int,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The pairs of lists that may reach the threshold together, and upper bounds of their counts; see `s.add_up`."""
+    """The pairs of lists that may reach the threshold together, and bounds of their counts.
+
+    See `s.add_up`.
+    """
     most = int((ends - begins).sum())
     found, bounds = np.empty(most, np.int64), np.empty(most, np.int64)
     n = s.add_up(

@@ -1,4 +1,4 @@
-"""Units that a vocabulary for the fewest tokens is chosen on: documents, or distinct segments of text that is cut."""
+"""Units for choosing a vocabulary of fewest tokens: documents, or distinct segments of text."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from ubpe_numba.documents.kernels.distinct import find_distinct
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.runtime.arrays import writable
 
-_PARTS = 64  # into which documents are divided where there are few
+_PARTS = 64  # number of parts into which a few documents are divided
 _SHORTEST = 4096  # symbols of a part of a document
 _EVERY = 8  # of so many parts one is held out, and the next another time
-# times a number, modulo 2**32: evenly spread, of every eighth number too, whatever share is taken
+# times a number, modulo 2**32: evenly spread, also over every eighth number, whatever the share
 _GOLDEN = 2654435769
 _FEWEST = 1000  # symbols that are held out, or that time is left out
 
@@ -24,10 +24,10 @@ log = logging.getLogger("ubpe_numba")
 class Units(NamedTuple):
     """Sequences of symbols, each of which occurs a number of times.
 
-    `documents`: d sequences of alphabet ids; `weights` (int64[d]): how often each occurs; `most` (int64[d]):
-    how often each occurs in the document that holds it most often, by weight; `held` (int64[k, d]): how many
-    of these occurrences are held out each time; none where there is too little for that; `most_seen`
-    (int64[k, d]): as `most`, of the documents that are not held out then.
+    `documents` are d sequences of alphabet ids. `weights` int64[d] is how often each occurs, and `most`
+    int64[d] how often in the document that holds it most often, by weight. `held` int64[k, d] is how many of
+    these occurrences are held out each time; k is 0 if there are too few. `most_seen` int64[k, d] is as
+    `most`, for the documents that are not held out then.
     """
 
     documents: Ragged
@@ -37,7 +37,10 @@ class Units(NamedTuple):
     most_seen: np.ndarray
 
     def sample(self, n: int) -> Units:
-        """A part of about `n` symbols: what occurs most often, and some from everywhere of what occurs as often as the last."""
+        """A part of about `n` symbols: the most frequent units.
+
+        Units as frequent as the last of these are chosen from everywhere.
+        """
         lengths = self.documents.lengths
         if int(lengths.sum()) <= n:
             return self
@@ -57,12 +60,14 @@ class Units(NamedTuple):
 def units_of(
     ids: Ragged, document_of: np.ndarray | None, weights: np.ndarray | None, counted: bool = False
 ) -> Units:
-    """The units of documents, or of their segments: `ids` as alphabet ids, each of an ascending document (None: its own).
+    """The units of documents, or of their segments.
 
-    `weights` int64 (None: all are 1) are those of segments; `counted`: they count the words, or the like, of
-    many documents, so an eighth of each is held out. Long documents are cut into pieces, which can be held
-    out. Equal units are one, none is empty. Every eighth document or piece is held out, whatever it weighs;
-    of documents that are equal some may be held out, others not.
+    `ids` are segments as alphabet ids, each of an ascending document (None: its own).
+
+    `weights` int64 (None: all are 1) are those of segments. `counted`: they count the words, or the like, of
+    many documents, so an eighth of each is held out. Long documents are divided into pieces, which can be
+    held out. Equal units are joined, empty units are dropped. Every eighth document or piece is held out,
+    whatever it weighs; of equal documents some may be held out, others not.
 
     >>> units = units_of(Ragged.from_lists([[0, 1], [], [2]]), None, np.array([1, 1, 3]))
     >>> units.documents.to_lists(), units.weights.tolist(), units.most.tolist()
@@ -123,7 +128,10 @@ def _enough(units: Units) -> Units:
 
 
 def _parts(ids: Ragged, document_of: np.ndarray, length: int) -> np.ndarray:
-    """The part of each segment, int64 from 0: its document, where that is not long, or a stretch of `length` symbols in it."""
+    """The part of each segment, int64 from 0: its document or, in a long one, a stretch of it.
+
+    A stretch has `length` symbols.
+    """
     new = np.diff(document_of, prepend=-1) != 0
     starts = ids._offsets[:-1]
     within = (starts - np.maximum.accumulate(np.where(new, starts, 0))) // length

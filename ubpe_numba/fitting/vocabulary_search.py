@@ -1,4 +1,6 @@
-"""The search for the vocabulary of n tokens with which documents need the fewest: tokens are swapped for better candidates.
+"""The search for the vocabulary of n tokens with which documents need the fewest tokens.
+
+Tokens are swapped for better candidates.
 
 What each candidate would save if it were added, and each token cost if it left, is known from one pass over
 all shortest paths (kernels/path_losses.py). Many candidates would save the same tokens, so a second pass
@@ -6,12 +8,12 @@ counts at each place only the candidate that saves most in all. A round adds tho
 than there is room for; the surplus leaves again, the tokens that are worth least by then. If documents need
 fewer tokens after that, the round counts; if not, it is undone, and the next adds fewer.
 
-A candidate that a single document needs is of no use to documents that are not seen yet. A robust search
-leaves out what is saved by the document that saves most, both when tokens are ranked and when vocabularies
-are compared. How often a token has to occur at least, and whether the search is robust, is tried: every
-eighth document is held out, and the search runs on the others. It begins with frequent candidates and goes
-on, with its tokens, to ever rarer ones, as long as fewer tokens are needed on the documents held out. From
-the best choice the search goes on with all documents.
+A candidate that a single document needs is of no use to unseen documents. A robust search ignores the saving
+of the document that saves most, both when tokens are ranked and when vocabularies are compared. The least
+count of a token, and whether the search is robust, are found by trial: every eighth document is held out, and
+the search runs on the others. It begins with frequent candidates and continues, with its tokens, to ever
+rarer ones, as long as fewer tokens are needed on the documents held out. From the best choice the search
+continues with all documents.
 
 Source: the greedy choice by gains is that of J. Lim et al., "A partition cover approach to tokenization",
 2025; losses of the tokens that are in, and swaps, make it a local search.
@@ -40,7 +42,7 @@ _LEAST = 2  # occurrences of a candidate
 # of the tokens wanted, by the first round; how much of that is left after a round that is undone
 _ADDED, _FADING = 0.3, 0.6
 _FEW = 4  # the search begins with candidates so frequent that there is one for so many tokens wanted
-# rounds, and the steps in which the surplus of one leaves
+# rounds, and the steps of a round in which the surplus leaves
 _QUICK, _LAST, _THOROUGH = (2, 1), (3, 1), (200, 6)
 _FILLED = 2, 200  # times that room is filled by a goal, in a trial and at last
 _BETTER = 0.995  # of the tokens held out are needed by a choice that replaces one before
@@ -90,16 +92,16 @@ def search_vocabulary(
     deadline: Deadline,
     progress: Progress,
 ) -> Ragged:
-    """The learned tokens, as sequences: `n`, or fewer where documents do not hold so many that occur twice.
+    """The learned tokens, as sequences: `n`, or fewer if documents hold fewer that occur twice.
 
-    `wanted`: `robust` and `min_count` of the goal; None: robust where documents can be held out, and the
-    count best for those. Candidates that occur `least` times, 1 for words, fill what room is left.
+    `wanted`: `robust` and `min_count` of the goal. None means robust if documents can be held out, and the
+    best count for those. Candidates that occur `least` times, 1 for words, fill the remaining room.
     `most_tables` bounds the memory: each thread, and each part that is held out at a time, has a table of all
     candidates, of 40 bytes each.
 
-    Of words, those that save nothing beside the rest make room for others. When there is nothing more to
-    save, all words that are seen may be tokens. Then the others are to put new words together: they are
-    searched as if each word were seen once, robustly, so that it is not known as a whole.
+    For words, tokens that save nothing in addition to the rest make room for others. When there is nothing
+    more to save, all seen words may be tokens. The other tokens then serve to build new words: they are
+    searched robustly, as if each word were seen once, so that no word is known as a whole.
     """
     threads = min(n_threads, most_tables)
     robust, min_count = wanted
@@ -140,13 +142,16 @@ def _choice(
     least: int,
     progress: Progress,
 ) -> tuple[Goal, np.ndarray]:
-    """The goal that is best for what each search leaves out, as `held` has it, and the candidates of the first one."""
+    """The goal that is best for the documents that each search leaves out, given by `held`.
+
+    Also the candidates of the first search.
+    """
     first, fewest, last = searches[0], 2**63, 0
     chosen = kept = [np.empty(0, np.int64) for _ in searches]
     best = Goal(True, 0)
 
     def better(goal: Goal) -> bool:
-        """Whether a goal is better than the best before; searches go on from what was chosen last."""
+        """Whether a goal is better than the best before; searches continue from the last choice."""
         nonlocal best, chosen, kept, fewest, last
         chosen = [
             search.search(goal, inside, *_QUICK)[0] for search, inside in zip(searches, chosen, strict=True)
@@ -226,8 +231,8 @@ def _cleared(worth: np.ndarray, count: int) -> np.ndarray:
 class SwapSearch:
     """A search for `n` tokens among the candidates of some units, by the number of tokens that they save.
 
-    `weights` int64[d]: how often each unit occurs, 0 for those that are to have no influence; `most`
-    int64[d]: how often in one document. The result is the same for any number of threads.
+    `weights` int64[d] is how often each unit occurs, 0 for units to be ignored. `most` int64[d] is how often
+    it occurs in one document. The result is the same for any number of threads.
     """
 
     def __init__(
@@ -246,7 +251,7 @@ class SwapSearch:
         self._parts = [_Part(substrings, weights, most, *chunk) for chunk in chunks]
 
     def levels(self, least: int) -> list[int]:
-        """Least counts, from one that few candidates have down to `least`, about a half of the one before each."""
+        """Least counts, from one that few candidates have down to `least`, each about half of the last."""
         counts = [least]
         while (self.counts >= 2 * counts[-1]).sum() * _FEW > self.n:
             counts.append(2 * counts[-1])
@@ -255,11 +260,13 @@ class SwapSearch:
     def search(
         self, goal: Goal, inside: np.ndarray, rounds: int, steps: int, progress: Progress = _SILENT
     ) -> tuple[np.ndarray, int]:
-        """The candidates that are chosen, int64, `n` or fewer, ascending, and how many tokens units need with them by this goal.
+        """The chosen candidates, int64, ascending, at most `n`, and how many tokens units then need.
 
-        The search begins with those that are `inside` and frequent enough; rounds end early where none is of
-        use any more. Among many tokens as long as each other no single longer one may be of use. So if there
-        is room left, another search begins with none.
+        The number of tokens is by this goal.
+
+        The search begins with those that are `inside` and frequent enough; rounds end early if no candidate
+        is of use any more. Among many tokens of equal length no single longer token may be of use. So if
+        there is room left, another search begins with none.
         """
         self._limit(goal.min_count)
         start, batch = inside.size, max(4, int(_ADDED * self.n))
@@ -284,7 +291,7 @@ class SwapSearch:
         return np.sort(inside), total
 
     def used(self, inside: np.ndarray) -> tuple[np.ndarray, int]:
-        """The tokens without which units would need more of the others, each alone, and how many are needed with all."""
+        """The tokens that units would miss, each alone, and how many tokens are needed with all."""
         total, worth = self._measured(inside)
         return inside[worth["saved"] > 0], total
 
@@ -323,7 +330,10 @@ class SwapSearch:
         return sum(self._of_all(lambda part: part.losses(alive, weights)[0]))
 
     def _fewer(self, inside: np.ndarray, goal: Goal, steps: int) -> tuple[np.ndarray, int]:
-        """`n` of the tokens, those of the smallest worth left out, and how many tokens units need with them by this goal."""
+        """`n` of the tokens, without those of the smallest worth, and how many tokens units then need.
+
+        The number of tokens is by this goal.
+        """
         self._choose(inside)
         alive, surplus = np.ones(inside.size, bool), inside.size - self.n
         while True:
@@ -334,7 +344,7 @@ class SwapSearch:
             stay = np.flatnonzero(alive)
             order = stay[np.lexsort((inside[stay], worth["count"][stay], saved[stay]))]
             alive[order[: min(size - self.n, -(-surplus // steps))]] = False
-        if goal.robust:  # savings of one unit alone do not count
+        if goal.robust:  # savings by a single unit do not count
             total += int(worth["saved"][alive & (saved <= 0)].sum())
         return inside[alive], total
 
@@ -361,7 +371,10 @@ class SwapSearch:
         return sum(total for total, _ in measured), _combined([worth for _, worth in measured])
 
     def _best(self, goal: Goal, room: int, more: int) -> np.ndarray:
-        """At most `room + more` candidates that save most beside each other; up to `room` also those that save most alone."""
+        """At most `room + more` candidates that together save most, or alone.
+
+        Up to `room` are those that save most alone.
+        """
         alone = self._gains(goal, np.empty(0, np.int64))
         beside = self._gains(goal, alone)
         best = _largest(beside, room + more)

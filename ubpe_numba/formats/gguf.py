@@ -2,11 +2,11 @@
 
 ::
 
-    47 47 55 46   03 00 00 00   n tensors: 8 bytes   m fields: 8 bytes    "GGUF", version 3; then every field:
-    length of its name: 8 bytes   name   type: 4 bytes   value            and the value of the type
-        0 to 7, 10 to 12   a number (7: true or false)                    1, 2, 4 or 8 bytes 8
-        a string                                       length: 8 bytes, and UTF-8 9                  an array
-        type: 4 bytes, how many: 8 bytes, and the values
+    47 47 55 46   03 00 00 00   n tensors: 8 bytes   m fields: 8 bytes   "GGUF", version 3; then the fields:
+    length of its name: 8 bytes   name   type: 4 bytes   value       and the value of the type
+        0 to 7, 10 to 12   a number (7: true or false)                    1, 2, 4 or 8 bytes
+        8                  a string                                       length: 8 bytes, and UTF-8
+        9                  an array                                       type: 4 bytes, n: 8 bytes, values
 
 The kind ``llama`` is sentencepiece's BPE and ``t5`` its unigram, with the same types of pieces
 (sentencepiece.py); ``gpt2`` is BPE over bytes with names of GPT-2's table and merges, cut by the pattern that

@@ -5,8 +5,8 @@ leftmost. If (P, Q) has a lower rank than the one that makes P, it is merged at 
 beside a Q: it is *late*, and belongs after the pair that makes P, its *root*. With the pairs 0 = (ab, c) and
 1 = (a, b), the root of (ab, c) is 1:
 
-    one merge at a time     a b c a b  ->  ab c a b  ->  abc a b  ->  abc ab        1, 0, 1 in order of
-    creation    a b c a b  ->  ab c ab   ->  abc ab                     (a, b) wherever it is, then (ab, c)
+    one merge at a time     a b c a b  ->  ab c a b  ->  abc a b  ->  abc ab        1, 0, 1
+    in order of creation    a b c a b  ->  ab c ab   ->  abc ab                     all (a, b), then (ab, c)
 
 The two differ only in that all occurrences of a root are merged before the first late pair. Let A = (X, Y) be
 a root, and L the tokens that are A or late after it. The order makes no difference if, for every late pair of

@@ -2,12 +2,10 @@
 
 A file is a message of protobuf (protobuf.py):
 
-    1  pieces: 1 text, 2 score (float), 3 type (1 normal, 2 unknown, 3 control, 4 defined by the user, 5
-    unused, 6 byte) 2  training: 3 kind (1 unigram, 2 BPE, 3 words, 4 characters), 24 spaces as suffixes, 35
-    byte fallback, 44 the text of the
-       unknown when decoded
-    3  normalization: 1 a name, 2 a map of characters, 3 a space in front, 4 no superfluous spaces, 5 spaces
-    as ▁
+    1  pieces: 1 text, 2 score, 3 type (1 normal, 2 unknown, 3 control, 4 user-defined, 5 unused, 6 byte)
+    2  training: 3 kind (1 unigram, 2 BPE, 3 words, 4 characters), 24 spaces as suffixes, 35 byte fallback,
+       44 the decoded text of the unknown
+    3  normalization: 1 a name, 2 a map of characters, 3 a space in front, 4 no extra spaces, 5 spaces as ▁
 
 The id of a piece is its number. Symbols of the model are characters, and placeholders of private use for
 bytes, the unknown and words of the user (text/sentencepiece.py).

@@ -1,4 +1,7 @@
-"""A tokenizer inside compiled functions: `Kernels`, whose methods numba compiles (inside/native.py), and its header."""
+"""A tokenizer inside compiled functions: `Kernels`, compiled by numba, and its header.
+
+inside/native.py compiles its methods.
+"""
 
 from __future__ import annotations
 
@@ -26,12 +29,12 @@ NO_ROOM = kernels.NO_ROOM
 
 
 class Kernels:
-    """A tokenizer as it is now, for functions compiled by `numba.njit`, `parallel=True` and `nogil=True` included.
+    """The present tokenizer, for functions compiled by `numba.njit`.
 
-    Made by `Tokenizer.kernels`, and passed to compiled functions as an argument; as a global it raises an
-    error. `encode_into`, `count` and `decode_into` raise nothing, hold no GIL, and may be called by any
-    number of threads; `encode` and `decode` return new arrays and raise ValueError. From Python all of them
-    do the same. It never changes, and pickles as its tokenizer.
+    `parallel=True` and `nogil=True` work too. Made by `Tokenizer.kernels`, and passed to compiled functions
+    as an argument; as a global it raises an error. `encode_into`, `count` and `decode_into` raise nothing,
+    hold no GIL, and may be called by any number of threads; `encode` and `decode` return new arrays and raise
+    ValueError. From Python all of them do the same. It never changes, and pickles as its tokenizer.
 
     Documents are 1-D integer arrays of any dtype and strides, read-only ones too: symbols, or code points of
     a tokenizer of characters; ids are int32. ValueError for a tokenizer that splits or changes documents, as
@@ -223,7 +226,10 @@ class Kernels:
         return self._symbols(ids)
 
     def _ids(self, doc: Any) -> NDArray[np.int32]:
-        """The ids of a document, for Python; UnknownSymbolError, TypeError for anything but a 1-D array of integers."""
+        """The ids of a document, for Python.
+
+        UnknownSymbolError; TypeError for anything but a 1-D array of integers.
+        """
         if not isinstance(doc, np.ndarray) or doc.ndim != 1 or doc.dtype.kind not in "iu":
             raise TypeError(f"doc: expected a 1-D array of integers, got {describe(doc)}")
         plan, values = self._plan, np.ascontiguousarray(doc)
@@ -237,7 +243,10 @@ class Kernels:
         return plan.documents(given, unknown, ("none", "none"), "doc")[0].values
 
     def _symbols(self, ids: Any) -> NDArray[Any]:
-        """The symbols of ids, for Python; UnknownTokenError, TypeError for anything but a 1-D array of int32."""
+        """The symbols of ids, for Python.
+
+        UnknownTokenError; TypeError for anything but a 1-D array of int32.
+        """
         if not isinstance(ids, np.ndarray) or ids.ndim != 1 or ids.dtype != np.int32:
             raise TypeError(f"ids: expected a 1-D array of int32, got {describe(ids)}")
         values = np.ascontiguousarray(ids)

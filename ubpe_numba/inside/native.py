@@ -1,12 +1,12 @@
-"""Types of numba for values of this library in compiled functions of users: `Ragged`, and `Kernels` of a tokenizer.
+"""Numba types for values in compiled functions of users: `Ragged`, and `Kernels`.
 
-Numba asks a value for its type by the attribute `_numba_type_`; that of a `Ragged` imports this module, so
-that whoever does not compile functions of Ragged pays nothing. Names of types have the hash of all kernels
-and of this file: what numba has cached on disk for a function of a user is not found after a change of these,
-and the function is compiled again.
+Numba requests the type of a value by the attribute `_numba_type_`. That of a `Ragged` imports this module, so
+code that does not compile functions of Ragged pays nothing. Names of types have the hash of all kernels and
+of this file. So after a change of these, numba does not find the functions that it cached on disk for a user,
+and compiles them again.
 
-    Ragged      two arrays, values and offsets Kernels     an array, the header (coding/kernels/header.py):
-    compiled code has the address and nothing else
+    Ragged      two arrays, values and offsets
+    Kernels     an array, the header (coding/kernels/header.py): compiled code has only its address
 """
 
 from __future__ import annotations
@@ -100,7 +100,10 @@ def ragged_type(ragged: Ragged) -> RaggedType:
 
 
 def register_type(kind: type, names: dict[str, str], make: Callable[..., Any]) -> None:
-    """Make values of a type a structure of arrays: attributes of a Python object, which `make` makes again of the arrays."""
+    """Make values of a type a structure of arrays: attributes of a Python object.
+
+    `make` rebuilds the object from the arrays.
+    """
 
     class Model(models.StructModel):  # type: ignore[misc]
         def __init__(self, manager: Any, kind: Any) -> None:
@@ -162,7 +165,10 @@ def _made(context):
 
 @lower_builtin(Ragged, types.Array, types.Array)
 def _make(context, builder, signature, args):
-    """Offsets are not checked in compiled code, where each slice stays within `values`; Python's `Ragged` checks them."""
+    """Make a `Ragged`; offsets are not checked in compiled code, unlike in Python.
+
+    Each slice stays within `values`.
+    """
     native = cgutils.create_struct_proxy(signature.return_type)(context, builder)
     native.values, native.offsets = args
     for kind, value in zip(signature.args, args, strict=True):
@@ -247,7 +253,10 @@ def _address(typingctx, k):
 
 
 def _check(name, given, dtype, what, contiguous=True):
-    """TypingError unless an argument is a 1-D array of a dtype, or for None of any integers; `what` is expected."""
+    """TypingError unless an argument is a 1-D array of a dtype, None for any integers.
+
+    `what` is the expected value in the message.
+    """
     is_array = isinstance(given, types.Array) and given.ndim == 1
     right = is_array and (isinstance(given.dtype, types.Integer) if dtype is None else given.dtype == dtype)
     if not right or (contiguous and (given.layout != "C" or not given.mutable)):

@@ -1,4 +1,4 @@
-"""Chunks of actions in every form that a user may pass become blocks of float64; ids that a policy wrote become arrays.
+"""Chunks of actions in every accepted form become float64 blocks; a policy's ids become arrays.
 
 Tensors of torch are recognized without an import of torch: on any device, with or without a gradient, of any
 type of floats.
@@ -19,11 +19,11 @@ _FORMS = "[steps, dimensions], [chunks, steps, dimensions] or a list of chunks"
 
 
 def as_blocks(chunks: Any, name: str = "chunks") -> list[NDArray[np.float64]]:
-    """Chunks as arrays [n, steps, dimensions], in their order: one array if all have the same shape, else one a chunk.
+    """Chunks as arrays [n, steps, dimensions], in order: one if all have the same shape, else many.
 
-    Without chunks there is one array, of none. Raises TypeError for anything but numbers, ValueError for
-    another shape, a chunk without steps or dimensions, or a number that is not finite, naming chunk, step and
-    dimension.
+    Without chunks there is one array, of length 0. Raises TypeError for anything but numbers. Raises
+    ValueError, with chunk, step and dimension, for another shape, a chunk without steps or dimensions, or a
+    number that is not finite.
 
     >>> [block.shape for block in as_blocks(np.zeros((4, 2)))]
     [(1, 4, 2)]
@@ -78,7 +78,10 @@ def _numbers(array: NDArray[Any], where: str) -> NDArray[np.float64]:
 
 
 def without_torch(value: Any) -> Any:
-    """The array of a tensor of torch, the arrays of a nested one, and of a list of tensors; anything else as it is."""
+    """The array of a tensor of torch, the arrays of a nested tensor or of a list of tensors.
+
+    Anything else is returned as it is.
+    """
     if isinstance(value, (list, tuple)) and any(map(_is_tensor, value)):
         return [without_torch(part) for part in value]
     if not _is_tensor(value):
@@ -101,7 +104,10 @@ def fft() -> Any:
 
 
 def coefficients_of(blocks: list[NDArray[np.float64]], scale: float) -> list[NDArray[np.float64]]:
-    """Rounded coefficients of chunks, [n, frequencies, dimensions] for each block; ValueError if floats cannot hold them."""
+    """Rounded coefficients of chunks, [n, frequencies, dimensions] for each block.
+
+    ValueError if floats cannot hold them.
+    """
     found, first = [], 0
     for block in blocks:
         with np.errstate(over="ignore", invalid="ignore"):  # infinities are errors below

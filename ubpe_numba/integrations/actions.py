@@ -1,7 +1,7 @@
-"""`ActionTokenizer`: chunks of robot actions as tokens of their quantized cosine coefficients, with the interface of FAST.
+"""`ActionTokenizer`: robot actions as tokens of quantized cosine coefficients, as in FAST.
 
-A chunk of T steps and D dimensions becomes T x D integers, the type-II DCT over time, multiplied by `scale`
-and rounded. A tokenizer is fitted on these, low frequencies first:
+It has the interface of FAST. A chunk of T steps and D dimensions becomes T x D integers, the type-II DCT over
+time, multiplied by `scale` and rounded. A tokenizer is fitted on these, low frequencies first:
 
     coefficients        frequency 0: dimension 0 .. D-1, frequency 1: dimension 0 .. D-1, ...
 
@@ -53,20 +53,20 @@ _OUT_OF_RANGE = ("warn", "clip", "raise")
 
 
 class ActionTokenizer:
-    """Chunks of robot actions to tokens and back, as FAST does it: a cosine transform (DCT), rounding, and byte-pair encoding.
+    """Chunks of robot actions to tokens and back, as in FAST: cosine transform, rounding, BPE.
 
-    Usually made by `fit`. Coefficients are symbols, so every id represents some, any sequence of ids has a
-    length that is known, and every chunk comes back. Nothing changes once it is made: it may be shared
-    between threads, and can be pickled.
+    The transform is the DCT. Usually made by `fit`. Coefficients are symbols, so every id represents some,
+    any sequence of ids has a known length, and every chunk comes back. An instance never changes: it may be
+    shared between threads, and can be pickled.
 
     Parameters
     ----------
     tokenizer : Tokenizer
-        A fitted `BPE`, `UBPEClassic` or `UBPE` whose alphabet are consecutive integers: the coefficients that
+        A fitted `BPE`, `UBPEClassic` or `UBPE` whose alphabet is consecutive integers: the coefficients that
         it knows.
     scale : float
-        What coefficients are multiplied by before they are rounded. Twice the scale is half the error, and
-        more tokens.
+        Factor of the coefficients before they are rounded. Twice the scale halves the error, and needs more
+        tokens.
     time_horizon, action_dim : int, optional
         Steps of a chunk, and dimensions of an action, that `decode` uses by default. Chunks with a different
         number of dimensions raise an error.
@@ -74,8 +74,8 @@ class ActionTokenizer:
         Whether no token crosses from a frequency to the next one. More tokens; a wrong one does less harm.
         Needs `action_dim`.
     out_of_range : {"warn", "clip", "raise"}
-        What happens to coefficients that the tokenizer does not know: the nearest one that it knows takes
-        their place, with or without a warning, or they are an error.
+        Treatment of coefficients that the tokenizer does not know. ``"clip"`` replaces them by the nearest
+        known coefficient, ``"warn"`` does so with a warning, ``"raise"`` raises an error.
 
     Attributes
     ----------
@@ -202,18 +202,18 @@ class ActionTokenizer:
         time_horizon, action_dim
             As for the constructor; by default those of the chunks, if all have the same.
         tokenizer
-            One that is not fitted, whose other arguments are taken:
-            ``BPE(rules=FitRules(max_token_length=8))``, ``UBPE(objective="shortest")``.
+            An unfitted tokenizer with other arguments: ``BPE(rules=FitRules(max_token_length=8))``,
+            ``UBPE(objective="shortest")``.
         progress
             As for `Tokenizer.fit`.
 
         Raises
         ------
         TypeError
-            If chunks are not numbers, or `tokenizer` is none of this library's.
+            If chunks are not numbers, or `tokenizer` is not of this library.
         ValueError
-            If there are no chunks, for another shape, or a number that is not finite, naming chunk, step and
-            dimension; if there are more coefficients than `vocab_size`.
+            Without chunks, for another shape, or for a number that is not finite, with chunk, step and
+            dimension. If there are more coefficients than `vocab_size`.
 
         Warns
         -----
@@ -291,7 +291,7 @@ class ActionTokenizer:
 
     @property
     def fingerprint(self) -> str:
-        """A hash, 32 hexadecimal digits, of the tokenizer and the settings; equal for equal ones on any machine."""
+        """A hash, 32 hexadecimal digits, of tokenizer and settings; the same on any machine."""
         decides = [
             self.scale,
             self.time_horizon,
@@ -392,12 +392,12 @@ class ActionTokenizer:
         return Ragged(rows.values, rows.offsets[offsets_of(steps)])
 
     def in_range(self, chunks: Any) -> NDArray[np.bool_]:
-        """Whether all coefficients of a chunk are known, so that `error_bound` holds; arguments and errors as for `__call__`.
+        """Whether all coefficients of a chunk are known, so that `error_bound` holds.
 
         Returns
         -------
         bool[n]
-            For each chunk.
+            For each chunk. Arguments and errors are as for `__call__`.
 
         Examples
         --------
@@ -436,8 +436,8 @@ class ActionTokenizer:
         time_horizon, action_dim
             The shape of the chunks; by default that of the tokenizer.
         on_length
-            What happens to ids that represent more or fewer coefficients than a chunk has: ``"raise"``, or
-            ``"fit"``, which leaves out those after the end and takes 0 for those that are missing, the high
+            What happens to ids that represent more or fewer coefficients than a chunk has. ``"raise"`` raises
+            an error. ``"fit"`` drops those after the end and uses 0 for missing coefficients, the high
             frequencies.
         skip
             Ids that are left out first, such as those of padding.
@@ -531,20 +531,20 @@ class ActionTokenizer:
         return self._lengths.copy()
 
     def allowed_tokens(self, length_left: ArrayLike) -> NDArray[np.bool_]:
-        """Which ids may come next where so many coefficients of a chunk are left.
+        """Which ids may come next if so many coefficients of a chunk are left.
 
-        Ids drawn by this mask, each of which takes its length from what is left, always end on a whole chunk:
-        as long as something is left there is an id that may come. With frequency barriers none crosses one.
+        Ids sampled by this mask, each reducing `length_left` by its length, always end on a whole chunk. As
+        long as coefficients are left, some id is allowed. With frequency barriers no id crosses one.
 
         Parameters
         ----------
         length_left : int or int[n]
-            What is left, 0 or more; of a new chunk ``time_horizon * action_dim``.
+            Coefficients left, 0 or more; for a new chunk ``time_horizon * action_dim``.
 
         Returns
         -------
         bool[vocab_size] or bool[n, vocab_size]
-            Whether each id is allowed next; none if nothing is left, where a policy writes its own end mark.
+            Whether each id is allowed next; none if nothing is left: then a policy writes its own end mark.
 
         Raises
         ------
@@ -578,9 +578,10 @@ class ActionTokenizer:
         return allowed
 
     def error_bound(self, time_horizon: int | None = None) -> float:
-        """Bound the error of rounding: no value of a chunk whose coefficients are known is farther from what `decode` gives.
+        """Bound the error of rounding for chunks whose coefficients are all known.
 
-        The root of the mean square over the steps of a chunk is at most ``0.5 / scale``.
+        No value is farther from its decoded value. The root of the mean square over the steps of a chunk is
+        at most ``0.5 / scale``.
 
         Parameters
         ----------
@@ -614,7 +615,7 @@ class ActionTokenizer:
     # ---------------------------------------------------------------------------------------------- files
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write tokenizer and settings to one file, ``.json`` or ``.npz``: the old file or the new one, as `Tokenizer.save`.
+        """Write tokenizer and settings to one file, ``.json`` or ``.npz``, atomically.
 
         The file is a model file with one more part: `ubpe_numba.load` and the command line read the tokenizer
         of coefficients.
@@ -629,7 +630,7 @@ class ActionTokenizer:
         ValueError
             For another suffix.
         OSError
-            From the disk; the old file is then still there.
+            From the disk; the old file is then unchanged.
 
         Examples
         --------
@@ -695,7 +696,10 @@ class ActionTokenizer:
 
 
 def _ids(documents: Any, skip: int | Iterable[int], n_ids: int) -> Ragged:
-    """Documents of ids, those to skip left out; TypeError if they are no integers, UnknownTokenError outside of 0..n_ids - 1."""
+    """Documents of ids, without those in `skip`.
+
+    TypeError unless they are integers, UnknownTokenError outside of 0..n_ids - 1.
+    """
     values, offsets, kind = documents
     if kind != "int":
         raise TypeError(f"tokens: expected integers, got {kind}")
@@ -735,7 +739,7 @@ def _gain(steps: int) -> float:
 def _checked_scale(scale: Any, name: str = "scale") -> float:
     if isinstance(scale, (bool, np.bool_)) or not isinstance(scale, (int, float, np.integer, np.floating)):
         raise TypeError(f"{name}: expected a number, got {describe(scale)}")
-    # a float32 cannot be compared with what it cannot hold
+    # a float32 cannot be compared with values that it cannot hold
     scale = scale.item() if isinstance(scale, np.generic) else scale
     if not 1e-100 < scale < 1e100:  # the inverse has to stay a float
         raise ValueError(f"{name}: expected a number above 0, between 1e-100 and 1e100, got {scale!s:.40}")

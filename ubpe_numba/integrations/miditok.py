@@ -1,6 +1,7 @@
-"""MidiTok's tokenizers with this library's BPE: the same ids and the same files, learned and encoded on ids, not on texts.
+"""MidiTok's tokenizers with this library's BPE: the same ids and the same files.
 
-``from ubpe_numba.integrations.miditok import REMI`` replaces ``from miditok import REMI``. Needs the extra
+Vocabularies are learned, and music is encoded, on ids instead of texts. ``from
+ubpe_numba.integrations.miditok import REMI`` replaces ``from miditok import REMI``. Needs the extra
 ``miditok``.
 
 MidiTok writes the basic token of id i as the character ``chr(33 + i)`` and gives texts to Hugging Face's
@@ -42,12 +43,14 @@ _SURROGATES = range(0xD800, 0xE000)  # characters that are in no text
 
 
 class MusicAlphabet(NamedTuple):
-    """The symbols of a model: special tokens, then the other basic tokens by id, the mark among them where its character belongs.
+    """The symbols of a model: special tokens, then the other basic tokens by id.
 
-    symbols     int32[largest basic id + 1], the symbol of each basic id, -1 where there is none
+    The mark is among them, at the place of its character.
+
+    symbols     int32[largest basic id + 1], the symbol of each basic id, -1 for none
     basic       int32[A], the basic id of each symbol, -1 for the mark
     mark        the symbol that is the mark, -1 without one
-    alone       bool[A], symbols that a text is cut at when it is encoded: the special tokens
+    alone       bool[A], symbols at which a text is split for encoding: the special tokens
     """
 
     symbols: NDArray[np.int32]
@@ -93,10 +96,12 @@ class MusicAlphabet(NamedTuple):
     def documents_of(
         self, symbols: NDArray[np.int32], cuts: NDArray[np.int64], *, apart: bool
     ) -> tuple[Ragged, NDArray[np.int64]]:
-        """Documents of symbols, split at positions, each with its mark, and where each begins in `symbols`, and the end.
+        """Split symbols at positions into documents, each with its mark.
 
-        `cuts` has 0 and the size of `symbols`. `apart`: special tokens are documents of their own, without a
-        mark, as they are in encoding; in training they are as others. Documents are never empty.
+        Also returns where each begins in `symbols`, and the end.
+
+        `cuts` has 0 and the size of `symbols`. With `apart`, special tokens are documents of their own,
+        without a mark, as in encoding; in training they are like others. Documents are never empty.
         """
         alone = self.alone[symbols] if apart else np.zeros(symbols.size, bool)
         at = np.flatnonzero(alone)
@@ -160,7 +165,7 @@ def to_tokenizer(bpe: BPE, alphabet: MusicAlphabet) -> Any:
 
 
 def from_tokenizer(tokenizer: Any, basic: Iterable[int], marked: bool) -> tuple[BPE, MusicAlphabet] | str:
-    """Read a `tokenizers.Tokenizer` that MidiTok trained; what is in the way where it is not of that form."""
+    """Read a `tokenizers.Tokenizer` that MidiTok trained; or the reason why it does not have that form."""
     file = json.loads(tokenizer.to_str())
     model, added, cut = file["model"], file["added_tokens"], file["pre_tokenizer"]
     if model["type"] != "BPE":
@@ -262,7 +267,7 @@ class BPEMixin(miditok.MusicTokenizer):  # type: ignore[misc]  # mypy does not r
     True
     """
 
-    # what was read of a model, its size and itself
+    # the result of reading a model, its size and itself
     _read: tuple[Any, int, tuple[BPE, MusicAlphabet] | str] | None = None
 
     @property
@@ -311,8 +316,8 @@ class BPEMixin(miditok.MusicTokenizer):  # type: ignore[misc]  # mypy does not r
         files_paths
             Files of scores. What cannot be read is left out, with a warning.
         sequences
-            Basic tokens, instead of `iterator` or `files_paths`: what ``tokenizer(score, encode_ids=False)``
-            gives, one or many, cut into bars or beats here.
+            Basic tokens, instead of `iterator` or `files_paths`, as ``tokenizer(score, encode_ids=False)``
+            gives them, one sequence or many. They are split into bars or beats here.
         min_frequency
             Pairs that occur less often are not merged.
         max_token_length
@@ -338,12 +343,12 @@ class BPEMixin(miditok.MusicTokenizer):  # type: ignore[misc]  # mypy does not r
         Warns
         -----
         UserWarning
-            If files cannot be read; as MidiTok for several vocabularies, or a size that is not above the
-            number of basic tokens, where it learns nothing.
+            If files cannot be read. As in MidiTok: for several vocabularies, or a size that is not above the
+            number of basic tokens; then nothing is learned.
 
         Examples
         --------
-        As for `BPEMixin`; of files ``tokenizer.train(30000, files_paths=paths)``.
+        As for `BPEMixin`; for files ``tokenizer.train(30000, files_paths=paths)``.
         """
         given = {"min_frequency": min_frequency, "max_token_length": max_token_length}
         given = {name: value for name, value in given.items() if value is not None}
@@ -388,9 +393,9 @@ class BPEMixin(miditok.MusicTokenizer):  # type: ignore[misc]  # mypy does not r
         n_threads: int | None = None,
         progress: bool | str = "auto",
     ) -> None:
-        """Continue to a larger vocabulary, on the same or other scores; every id keeps its meaning, so models stay usable.
+        """Continue to a larger vocabulary, on the same or other scores; ids keep their meaning.
 
-        On the scores of the training, the result equals one training of that size.
+        So models stay usable. On the scores of the training, the result equals one training of that size.
 
         Parameters
         ----------
@@ -471,17 +476,18 @@ class BPEMixin(miditok.MusicTokenizer):  # type: ignore[misc]  # mypy does not r
             one.ids, one.are_ids_encoded = flat[start:stop], True
 
     def decode_token_ids(self, seq: Any) -> None:
-        """Decode the ids of a `miditok.TokSequence`, or of a list of them, in place: its ids and tokens become basic ones.
+        """Decode the ids of a `miditok.TokSequence`, or of a list of them, in place.
 
         Parameters
         ----------
         seq
-            A `miditok.TokSequence` or a list of them. Those whose ids are not encoded are left as they are.
+            A `miditok.TokSequence` or a list of them; its ids and tokens become basic ones. Those whose ids
+            are not encoded are left as they are.
 
         Raises
         ------
         UnknownTokenError
-            For an id that the vocabulary does not have, naming the sequence as the document.
+            For an id outside the vocabulary, with the sequence as the document.
 
         Examples
         --------
@@ -501,7 +507,10 @@ class BPEMixin(miditok.MusicTokenizer):  # type: ignore[misc]  # mypy does not r
             one.ids, one.tokens, one.are_ids_encoded = ids, [names[i] for i in ids], False
 
     def __eq__(self, other: object) -> bool:
-        """As MidiTok's, which compares vocabularies and configurations; also equal to a tokenizer of MidiTok's own class."""
+        """As MidiTok's, which compares vocabularies and configurations.
+
+        Also equal to a tokenizer of MidiTok's own class.
+        """
         if isinstance(other, miditok.MusicTokenizer) and isinstance(self, type(other)):
             return bool(miditok.MusicTokenizer.__eq__(other, self))
         return bool(super().__eq__(other))
@@ -515,7 +524,7 @@ class BPEMixin(miditok.MusicTokenizer):  # type: ignore[misc]  # mypy does not r
         return [sequence]
 
     def _cut(self, sequences: Iterable[Any], *, training: bool) -> tuple[Ragged, Any]:
-        """The basic ids of sequences, and where in all of them together bars, beats and sequences begin, and the end."""
+        """The basic ids of sequences, and the borders of bars, beats and sequences in all of them."""
         split = self.config.encode_ids_split
         rows: list[list[int]] = []
         cuts, end = [0], 0
@@ -607,7 +616,7 @@ class BPEMixin(miditok.MusicTokenizer):  # type: ignore[misc]  # mypy does not r
         self._read = (model, model.get_vocab_size(), (bpe, alphabet))
 
     def _understood(self) -> tuple[BPE, MusicAlphabet] | str:
-        """The tokenizer and the alphabet that the model is, or what is in the way; read once."""
+        """The tokenizer and the alphabet of the model, or the reason why it cannot be used; read once."""
         self._check()
         model = self._model
         if self._read is None or self._read[0] is not model or self._read[1] != model.get_vocab_size():
@@ -657,7 +666,7 @@ class MMM(BPEMixin, miditok.MMM):  # type: ignore[misc]
 def _limits(min_frequency: int | None, max_token_length: int | None) -> dict[str, Any]:
     """The parameters of a `BPE` with the results of a trainer of tokenizers.
 
-    That one makes pairs of symbols in any case, and longer tokens where they are shorter than
+    The trainer makes pairs of symbols in any case, and longer tokens if they are shorter than
     `max_token_length`.
     """
     longest = None if max_token_length is None else max(2, max_token_length - 1)

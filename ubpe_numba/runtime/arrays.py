@@ -2,11 +2,11 @@
 
 Two parts, in this order:
 
-- any value: `describe` names it in messages, `told` names what an unknown argument is called here, `positive`
-  checks an integer that a user gave, `resolve_threads` finds out how many threads to use;
-- arrays: `plain`, `signed` and `writable` give them the form that kernels are made for, `frozen` copies what
-  others may change, `freeze` is for what they may see, `offsets_of` and `check_offsets` make and check
-  offsets, `distinct` joins cuts, `places_of` lists the indices of ranges.
+- any value: `describe` names it in messages, `told` adds hints about unknown arguments, `positive` checks an
+  integer from a user, `resolve_threads` determines the number of threads;
+- arrays: `plain`, `signed` and `writable` give them the form for kernels. `frozen` copies arrays that others
+  may change, `freeze` protects arrays that others see. `offsets_of` and `check_offsets` make and check
+  offsets, `distinct` joins positions, `places_of` lists the indices of ranges.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def describe(value: object) -> str:
 def positive(value: Any, name: str, expected: str = "an int") -> int:
     """`value` as an int of at least 1.
 
-    Otherwise raises TypeError, which says what was `expected`, or ValueError.
+    Otherwise raises ValueError, or TypeError with the `expected` value.
     """
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
         raise TypeError(f"{name}: expected {expected}, got {quoted(value)}")
@@ -62,11 +62,11 @@ def positive(value: Any, name: str, expected: str = "an int") -> int:
 
 
 def resolve_threads(n_threads: int | None, of_fit: bool = False) -> int:
-    """The number of threads: the argument, else UBPE_NUM_THREADS, NUMBA_NUM_THREADS, else the CPUs this process may use.
+    """The number of threads: the argument, or UBPE_NUM_THREADS, or NUMBA_NUM_THREADS, or all CPUs.
 
-    Threads of a fit wait for each other: there is one per core if none are requested, and never more than
-    CPUs. Raises TypeError or ValueError that names the argument or variable if its value is not an integer in
-    1..MOST_THREADS.
+    CPUs are those that this process may use. Threads of a fit wait for each other: there is one per core if
+    none are requested, and never more than CPUs. TypeError or ValueError, with the argument or variable, if
+    its value is not an integer in 1..MOST_THREADS.
     """
     requested = requested_threads(n_threads)
     if requested and not of_fit:
@@ -79,10 +79,12 @@ def resolve_threads(n_threads: int | None, of_fit: bool = False) -> int:
 
 @functools.lru_cache(1)
 def processors(usable: frozenset[int]) -> tuple[int, int]:
-    """How many of the CPUs of its affinity, and how many cores, a process may use within the quota of its container.
+    """How many CPUs of its affinity, and how many cores, a process may use.
 
-    A Linux has files on its control groups, of version 1 or 2, and its cores; elsewhere there is no quota,
-    and a core is a CPU.
+    Both respect the quota of its container.
+
+    Linux has files on its control groups, of version 1 or 2, and its cores. Elsewhere quotas are unknown, and
+    a core is a CPU.
     """
 
     def read(path: str) -> str:
@@ -119,7 +121,10 @@ def check_threads(n_threads: int, name: str) -> int:
 
 
 def requested_threads(n_threads: int | None) -> int | None:
-    """The number of threads that the argument or the environment requests, None if neither does; raises as `resolve_threads`."""
+    """The number of threads requested by the argument or the environment, or None.
+
+    Raises as `resolve_threads`.
+    """
     if n_threads is not None:
         return check_threads(n_threads, "n_threads")
     for name in THREAD_VARIABLES:
@@ -135,7 +140,9 @@ def requested_threads(n_threads: int | None) -> int | None:
 
 
 def told(function: F) -> F:
-    """A function, or a class with its class methods, whose error of an unknown argument says its name here, or a near one.
+    """A function, or a class with its class methods, with hints in errors for unknown arguments.
+
+    A hint gives the name here, or a near one.
 
     >>> @told
     ... def fit(n_tokens): ...
@@ -189,7 +196,7 @@ def store(made: object, given: dict[str, Any]) -> None:
 
 
 def integer(value: Any, name: str) -> int:
-    """`value` as an int. Otherwise raises TypeError: for booleans, too."""
+    """`value` as an int. Otherwise raises TypeError, also for booleans."""
     try:
         found = operator.index(value)
     except TypeError:
@@ -200,7 +207,10 @@ def integer(value: Any, name: str) -> int:
 
 
 def checked_token(token: Any, size: int) -> int:
-    """An id of a vocabulary of `size` tokens; TypeError if it is not an integer, IndexError if it is outside 0..size - 1."""
+    """An id of a vocabulary of `size` tokens.
+
+    TypeError if it is not an integer, IndexError if it is outside 0..size - 1.
+    """
     t = integer(token, "token")
     if not 0 <= t < size:
         raise IndexError(f"token {t}: expected 0..{size - 1}")
@@ -213,7 +223,10 @@ def has_arrow(cls: type) -> bool:
 
 
 def plain(array: NDArray[Any]) -> NDArray[Any]:
-    """The values as a C-contiguous, aligned `np.ndarray` of native byte order: the array itself if it is one, else a copy."""
+    """The values as a C-contiguous, aligned `np.ndarray` of native byte order.
+
+    The array itself if it is one, otherwise a copy.
+    """
     array = np.ascontiguousarray(array, array.dtype.newbyteorder("="))
     return array if array.flags.aligned else array.copy()
 
@@ -221,7 +234,7 @@ def plain(array: NDArray[Any]) -> NDArray[Any]:
 def signed(values: NDArray[Any], where: Callable[..., str]) -> NDArray[Any]:
     """Integers as they are, but uint64 as int64: NumPy and Numba promote a mix of the two to float64.
 
-    ValueError beyond int64; `where` says what messages call the value at an index.
+    ValueError beyond int64; `where` is what messages call the value at an index.
     """
     if values.dtype != np.uint64:
         return values
@@ -233,7 +246,7 @@ def signed(values: NDArray[Any], where: Callable[..., str]) -> NDArray[Any]:
 
 
 def frozen(value: Any) -> Any:
-    """A copy of an array, read-only, or of a list, which nobody changes between two looks at it; other values as they are."""
+    """A read-only copy of an array or of a list, safe from changes; other values as they are."""
     if isinstance(value, list) or (isinstance(value, np.ndarray) and value.flags.writeable):
         value = value.copy()
         freeze([value])
@@ -241,14 +254,16 @@ def frozen(value: Any) -> Any:
 
 
 def freeze(values: Iterable[Any]) -> None:
-    """Make all arrays among some values read-only: those that are the library's own and that a user can reach."""
+    """Make all arrays among some values read-only: the library's own that a user can reach."""
     for value in values:
         if isinstance(value, np.ndarray):
             value.setflags(write=False)
 
 
 def writable(array: np.ndarray) -> np.ndarray:
-    """An array of the same memory marked as writable, for kernels that only read it; `array` itself if it is writable.
+    """An array of the same memory marked as writable, for kernels that only read it.
+
+    `array` itself if it is writable.
 
     Read-only arrays are another type to the compiler, so each kernel would be compiled twice; and a copy
     would double the memory of a memory-mapped corpus.
@@ -269,7 +284,9 @@ def offsets_of(lengths: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def distinct(*parts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The values of all parts, ascending and each once: what `np.unique` gives, in a hundredth of the time where parts ascend.
+    """The distinct values of all parts, ascending.
+
+    As `np.unique`, in a hundredth of the time if parts are ascending.
 
     >>> distinct(np.array([0, 2, 2, 5]), np.array([3, 1])).tolist()
     [0, 1, 2, 3, 5]

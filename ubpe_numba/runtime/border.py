@@ -1,13 +1,16 @@
-"""The border: every private name of numba, llvmlite, NumPy and CPython that this library uses is looked up here, once.
+"""The border: the private names of numba, llvmlite, NumPy and CPython that this library uses.
+
+Each is looked up here, once.
 
 A later version may rename any of them. Each ability needs some; if one is missing, the ability is off and the
 library works without it, with equal results. One warning names the ability, the cost, and the known versions.
 
-    interface   short calls by C                   off: by a public call of numba passes      our compiler
-    pipeline              off: that of numba cache       machine code on disk               off: kernels are
-    compiled in every process addresses   kernels called by their address    off: no `Tokenizer.kernels`,
-    short calls are read as long ones forks       forks after our compiling          off: they do not wait for
-    it imports     forks after our imports            off: they do not wait for them
+    interface   short calls by C                   off: by a public call of numba
+    passes      our compiler pipeline              off: that of numba
+    cache       machine code on disk               off: kernels are compiled in every process
+    addresses   kernels called by their address    off: no `Tokenizer.kernels`, short calls as long calls
+    forks       forks after our compiling          off: they do not wait for it
+    imports     forks after our imports            off: they do not wait for them
 
 Modules of this library take the names from `names`. Nothing outside of this package is changed, and nothing
 is imported before it is needed.
@@ -136,7 +139,10 @@ def off(ability: str, reason: str) -> None:
 
 
 def tell() -> None:
-    """Warn once of the abilities that are off: of what kernels need at the first of them, of short calls when one is made."""
+    """Warn once of the abilities that are off.
+
+    Abilities for kernels are reported at the first kernel, those for short calls when one is made.
+    """
     for ability in ABILITIES.keys() - {"interface"}:
         names(ability)
     told = [ability for ability in _off if ability not in _warned]
@@ -159,9 +165,11 @@ def has_lock() -> bool:
 
 
 def address_of(kernel: Any, kinds: tuple[Any, ...], by_c: bool = False) -> int:
-    """The address of the machine code of a kernel for arguments of these types of numba, as kernels call it, or C.
+    """The address of a kernel's machine code for arguments of these numba types.
 
-    RuntimeError where numba describes compiled code in another way.
+    Kernels or C can call it.
+
+    RuntimeError if numba describes compiled code in another way.
     """
     if kinds not in kernel.overloads:
         kernel.compile(kinds)

@@ -1,4 +1,7 @@
-"""Names of other libraries and their counterparts here: hints in errors about missing attributes and arguments."""
+"""Names of other libraries and their counterparts here.
+
+They are hints in errors about missing attributes and arguments.
+"""
 
 from __future__ import annotations
 
@@ -140,7 +143,9 @@ OF_CALLS = ARGUMENTS | {
 
 
 def hint(here: dict[str, str], name: str, known: Iterable[str]) -> str:
-    """End of a message: the counterpart of a name in ATTRIBUTES or ARGUMENTS, or the nearest of the known names; or empty.
+    """End of a message: the counterpart of a name in ATTRIBUTES or ARGUMENTS, or a near name.
+
+    Empty if there is neither.
 
     >>> hint(ARGUMENTS, "vocab_size", ["n_tokens"]), hint(ATTRIBUTES, "encode_bath", ["encode_batch"]), hint(ARGUMENTS, "xyz", [])
     ('; here: n_tokens', "; did you mean 'encode_batch'?", '')

@@ -1,4 +1,7 @@
-"""Files: only regular files are read, and writing is atomic: a reader finds the old file or the new one, never a part of it."""
+"""Files: only regular files are read, and writing is atomic.
+
+A reader finds the old file or the new one, never a part of it.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,7 @@ from ubpe_numba.runtime.arrays import describe
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # that files of UTF-8 may begin with
 _PIECE = 1 << 16
 _LONGEST_HEADER = 1000  # characters in front of an array; NumPy writes less than 150 for those of models
-#: Errors of the system that come from writing, and never from what is read meanwhile.
+#: Errors of the system that come from writing, never from reading meanwhile.
 _OF_WRITING = {getattr(errno, name, -1) for name in ("ENOSPC", "EFBIG", "EDQUOT", "EROFS", "EBADF")}
 
 
@@ -35,8 +38,8 @@ def open_regular(path: str | os.PathLike[str]) -> BinaryIO:
     if os.path.isdir(path):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), os.fspath(path))
     flags = sum(getattr(os, name, 0) for name in ("O_RDONLY", "O_NONBLOCK", "O_BINARY", "O_CLOEXEC"))
-    # one call, of `next`: a Ctrl-C is raised when a call returns, and would leave a descriptor open that has
-    # no owner yet
+    # one call, of `next`: a Ctrl-C is raised when a call returns, and would leave an open descriptor without
+    # an owner
     raw = next(map(io.FileIO, map(os.open, [path], [flags])))
     if not stat.S_ISREG(os.fstat(raw.fileno()).st_mode):
         raw.close()
@@ -69,7 +72,7 @@ def naming(path: str | os.PathLike[str]) -> Iterator[None]:
 
 @contextlib.contextmanager
 def naming_target(path: str) -> Iterator[None]:
-    """Give an error of the system that a write in the block raises, or any use of a closed file, the name of the file."""
+    """Add the file's name to system errors of writes in the block, and to errors of a closed file."""
     try:
         yield
     except OSError as error:
@@ -102,9 +105,11 @@ def suffix_of(path: str | os.PathLike[str], known: tuple[str, ...]) -> str:
 
 
 def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
-    """Write a temporary file in the same folder, flush it to the disk, and rename it: a kill leaves the old file or the new file.
+    """Write a temporary file in the same folder, flush it to the disk, and rename it.
 
-    Raises OSError (no space, no permission, no such folder), which names the target, after removing the
+    A kill leaves the old file or the new file.
+
+    Raises OSError (disk full, permission denied, folder missing), with the target, after removing the
     temporary file.
     """
     with atomically(path) as f:
@@ -113,11 +118,13 @@ def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
 
 @contextlib.contextmanager
 def atomically(path: str | os.PathLike[str], *, new: bool = False) -> Iterator[BinaryIO]:
-    """`write_atomically` for data written in pieces: the target is replaced when the block ends without an exception.
+    """`write_atomically` for data written in pieces.
 
-    As by `open(path, "w")` a link is followed, a file that is there keeps its mode, and its owner where the
-    system allows it, and one without a permission to write is a PermissionError. With `new` none is replaced,
-    also not one that another process wrote meanwhile: FileExistsError.
+    The target is replaced when the block ends without an exception.
+
+    As with `open(path, "w")`, a link is followed, and an existing file keeps its mode and, if the system
+    allows it, its owner. PermissionError for a file without permission to write. With `new` nothing is
+    replaced, even if another process wrote the file meanwhile: FileExistsError.
     """
     target = pathlib.Path(os.path.realpath(_named(path)))
     old = os.stat(target) if target.is_file() else None
@@ -226,8 +233,8 @@ def _array(name: str, data: bytes, kinds: str) -> np.ndarray:
     try:
         if np.lib.format.read_magic(stream) != (1, 0):
             raise ModelFormatError(f"npz: {name}: expected format 1.0")
-        # one of many thousand signs or brackets is a MemoryError of Python's parser, which would be taken for
-        # a lack of memory
+        # many thousand operators or brackets are a MemoryError of Python's parser, which would look like a
+        # lack of memory
         shape, fortran, dtype = np.lib.format.read_array_header_1_0(stream, max_header_size=_LONGEST_HEADER)
     except (ModelFormatError, MemoryError):
         raise

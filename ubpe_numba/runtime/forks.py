@@ -1,16 +1,18 @@
-"""Forks at a safe moment: after the kernel that another thread is compiling, and the module of ours that it imports.
+"""Forks at a safe moment.
 
-A forked child has the thread that forked and no other. A lock that another thread held at that moment is
-never released in it: the first kernel that the child compiles or loads would wait for ever. So a fork waits
-while this library compiles or imports in another thread, at most `PATIENCE` seconds; then it warns. For what
-the user compiles or imports it hardly waits.
+That is after the kernel that another thread compiles, and the module of ours that it imports.
+
+A forked child has only the thread that forked. A lock that another thread held at that moment is never
+released in it: the first kernel that the child compiles or loads would wait forever. So a fork waits while
+this library compiles or imports in another thread, at most `PATIENCE` seconds; then it warns. It waits only
+briefly while the user's own code compiles or imports.
 
     thread A      compile a kernel of ours ............ end
-    thread B          fork: waits ..................... fork, parent and child go on
+    thread B          fork: waits ..................... fork, parent and child continue
 
 A child that was forked while a lock of the compiler was held knows it, and raises RuntimeError instead of
-waiting for ever; what was half imported for this library is an ImportError there. Processes that are started
-by `spawn`, `forkserver` or `subprocess` inherit nothing and do not wait.
+waiting forever. Modules of this library that were half imported raise ImportError there. Processes that are
+started by `spawn`, `forkserver` or `subprocess` inherit nothing and do not wait.
 """
 
 from __future__ import annotations
@@ -41,14 +43,17 @@ _WAY_ON = "call ubpe_numba.warmup() before the fork, or start processes by 'spaw
 
 _gate = threading.Lock()  # held while a thread becomes busy, and by a fork
 _busy: Counter[int] = Counter()  # threads that compile or load kernels, and how deep
-# of the thread that forks: what it holds, whether it gave up, whether a Ctrl-C came
+# of the thread that forks: its locks, whether it gave up, whether a Ctrl-C came
 _state = threading.local()
 _is_lost = False  # in a child: whether a lock of the compiler will never be released
 
 
 @contextmanager
 def busy() -> Iterator[None]:
-    """Compile or load a kernel, while forks of other threads wait; RuntimeError in a child that could only hang."""
+    """Compile or load a kernel, while forks of other threads wait.
+
+    RuntimeError in a child that could only hang.
+    """
     if _is_lost:
         raise RuntimeError(
             f"this process was forked while another thread compiled: it cannot compile or load kernels; {_WAY_ON}"
@@ -67,7 +72,10 @@ def busy() -> Iterator[None]:
 
 
 def _locks() -> list[Any]:
-    """The locks of numba and of llvmlite, both reentrant, once both modules are whole: a fork waits for no import here."""
+    """The locks of numba and of llvmlite, both reentrant, once both modules are complete.
+
+    A fork does not wait for their import here.
+    """
     # have the attribute once it is imported
     parents = (("numba.core", "compiler_lock"), ("llvmlite.binding", "ffi"))
     is_whole = all(hasattr(sys.modules.get(package), module) for package, module in parents)
@@ -77,8 +85,8 @@ def _locks() -> list[Any]:
 
 
 def _importing(imports: Any) -> tuple[list[str], bool]:
-    """The modules that other threads import with one that calls of ours import, and whether they import any."""
-    # the lock of a module lives no longer than its import, and may have no owner yet
+    """The modules that other threads import for calls of ours, and whether they import any."""
+    # the lock of a module lives no longer than its import, and may still lack an owner
     locks = (
         []
         if imports is None
@@ -91,7 +99,10 @@ def _importing(imports: Any) -> tuple[list[str], bool]:
 
 
 def _take() -> None:
-    """Hold what another thread would need to begin to compile or import, at a moment when none does, or at the last."""
+    """Hold all that another thread would need to begin to compile or import.
+
+    This happens at a moment when none does, or at the last.
+    """
     _state.held, _state.is_late, _state.interrupted = [], False, False
     imports, began = border.names("imports"), time.monotonic()
     while True:

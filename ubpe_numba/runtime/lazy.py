@@ -1,7 +1,7 @@
 """Lazy properties and lazy imports: optional packages, and the notebook displays of values.
 
 `cached_property` is `functools.cached_property` as it is from Python 3.12 on. That of Python 3.11 computes
-under a lock that all objects of a class share: a child that is forked meanwhile inherits it locked for ever,
+under a lock that all objects of a class share. A child that is forked meanwhile inherits it locked forever,
 and two threads with an object each wait for one another. Without the lock two threads may compute the same
 value, and one of the two is kept.
 
@@ -40,9 +40,11 @@ __all__ = ["cached_property", "require", "view"]
 
 
 def require(module: str, what: str, extra: str, package: str | None = None) -> Any:
-    """Import a module of an optional package; ImportError names the package and the extra of this library that installs it.
+    """Import a module of an optional package.
 
-    `what` needs the module, for the message; `package` is its name where that is not the first part of
+    ImportError names the package and the extra of this library that installs it.
+
+    `what` needs the module, for the message. `package` is its name, if it differs from the first part of
     `module`.
 
     >>> require("json", "reading", "none").loads("[1]")

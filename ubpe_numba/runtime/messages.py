@@ -20,7 +20,7 @@ log = logging.getLogger("ubpe_numba")
 _PATIENCE = 1.0  # seconds of compilation in a process before anything is shown
 _spent = 0.0  # seconds that this process has compiled for
 
-#: Packages whose lines are not the user's: this one, the compiler, and pipelines and searches that call a
+#: Packages whose lines are not the user's: this library, the compiler, and pipelines and searches that call a
 #: fit.
 _PASSED = (__name__.partition(".")[0], "numba", "sklearn", "joblib")
 
@@ -52,13 +52,15 @@ def is_terminal() -> bool:
     """
     try:
         return bool(sys.stderr.isatty())
-    except (AttributeError, ValueError, OSError):  # it is None, or has no such method; it is closed
+    except (AttributeError, ValueError, OSError):  # it is None, or lacks the method, or is closed
         return False
 
 
 @contextmanager
 def notice(name: str) -> Iterator[None]:
-    """Show a line while a kernel is compiled, once this process has compiled for a second in all; log the time.
+    """Show a line while a kernel is compiled, once this process has compiled for a second in all.
+
+    The time is logged.
 
     Each option has kernels of its own: a call that was fast yesterday may compile. Kernels from the cache are
     not mentioned.
@@ -96,7 +98,9 @@ def notice(name: str) -> Iterator[None]:
 
 
 class Progress:
-    """Progress over the ids of a growing vocabulary: a tqdm bar if that is installed, otherwise a line on standard error.
+    """Progress over the ids of a growing vocabulary, as a tqdm bar or as a line.
+
+    The line, on standard error, is used if tqdm is not installed.
 
     `mode` is "auto" (shown if standard error is a terminal), True or False, else ValueError; `label` is that
     of the bar.
@@ -110,7 +114,7 @@ class Progress:
         self.bar: Any = None
 
     def start(self, done: int, total: int) -> None:
-        """Begin with `done` of `total` ids, or go on."""
+        """Begin with `done` of `total` ids, or continue."""
         self.done, self.total, self.began = done, total, time.monotonic()
         if self.shown and self.bar is None:
             self.bar = _bar(total=total, initial=done, desc=self.label, unit="token")
@@ -143,7 +147,9 @@ class Progress:
             )
 
     def rounds(self, items: Sequence[T], what: str, unit: str = "round") -> Iterator[T]:
-        """The items, one for each round (or other `unit`) of longer work, with a bar of their own that is labelled `what`.
+        """The items, one per round of longer work, with a progress bar labeled `what`.
+
+        `unit` is another word for round.
 
         >>> list(Progress(False).rounds(range(3), "EM"))
         [0, 1, 2]

@@ -1,7 +1,8 @@
-"""Contents of model files and pickles: fields by name, read and written by one table, and pickles that depend on values only.
+"""Contents of model files and pickles: named fields, read and written by one table.
 
-A schema lists the fields of a part, each with what is expected there, and with a default, which is not
-written:
+Pickles depend on values only.
+
+A schema lists the fields of a part, each with its expectation, and with a default, which is not written:
 
 >>> n = Field("an integer in 0..9", lambda value: type(value) is int and 0 <= value <= 9)
 >>> schema = Schema("size", {"n": n, "unit": Field("a str", lambda value: type(value) is str, default=None)})
@@ -28,10 +29,12 @@ from ubpe_numba.errors import ModelFormatError, quoted
 
 
 class Field(NamedTuple):
-    """A field: a test of its value, and the words of a message if it fails; or what makes the value or raises the error itself.
+    """A field: a test of its value, and the words of a message if it fails.
 
-    `make` gets the value and the name for messages, and runs before the test: such as `integers_of`. A field
-    without a default has to be there; values that are the default pass without a test, and are not written.
+    Instead of a test, `make` makes the value or raises the error itself.
+
+    `make` gets the value and the name for messages, such as `integers_of`, and runs before the test. A field
+    without a default is required; default values pass without a test, and are not written.
     """
 
     expected: str = "anything"
@@ -47,7 +50,10 @@ class Schema(NamedTuple):
     fields: Mapping[str, Field]
 
     def read(self, state: Any) -> dict[str, Any]:
-        """All fields of plain data, checked, defaults filled in; ModelFormatError with part, field, expectation and value."""
+        """All fields of plain data, checked, with defaults filled in.
+
+        ModelFormatError with part, field, expectation and value.
+        """
         if not isinstance(state, dict):
             raise ModelFormatError(f"{self.name}: expected an object")
         defaults = {name: field.default for name, field in self.fields.items() if field.default is not ...}
@@ -101,7 +107,7 @@ def integers_of(values: Any, name: str) -> np.ndarray:
 
 
 def numbers_of(values: Any, name: str) -> np.ndarray:
-    """A float64 array from an array of floats or integers, or from such lists; ModelFormatError otherwise."""
+    """A float64 array from an array or nested lists of floats or integers; otherwise ModelFormatError."""
     if not isinstance(values, np.ndarray):
         return _array_of(values, name, "numbers", (int, float, np.integer, np.floating), np.dtype(np.float64))
     if values.dtype.kind not in "fiu":
@@ -110,7 +116,10 @@ def numbers_of(values: Any, name: str) -> np.ndarray:
 
 
 def _array_of(values: Any, name: str, what: str, types: tuple[type, ...], dtype: np.dtype[Any]) -> np.ndarray:
-    """An array from a list of numbers of some types, without bool, or of equally long ones; ModelFormatError for others."""
+    """An array from a list of numbers of some types, without bool, or of equally long lists.
+
+    ModelFormatError for others.
+    """
     if not isinstance(values, (list, tuple)):
         raise ModelFormatError(f"{name}: expected {what}, got {type(values).__name__}")
     rows: list[Any] = [v.tolist() if isinstance(v, np.ndarray) else v for v in values]
@@ -131,11 +140,13 @@ def _array_of(values: Any, name: str, what: str, types: tuple[type, ...], dtype:
 
 
 def plain_copy(value: Any) -> Any:
-    """A copy whose pickle depends on nothing but the values: not on which parts share objects, nor on how arrays came to be.
+    """A copy whose pickle depends only on the values.
 
-    Strings are interned, bytes, lists, tuples and dicts copied, arrays viewed with the dtype object of NumPy
-    itself (an array that was unpickled has another one, which pickle would write once more); other objects
-    stay. O(items), no array is copied.
+    It does not depend on shared objects, nor on the origin of arrays.
+
+    Strings are interned; bytes, lists, tuples and dicts are copied. Arrays become views with NumPy's own
+    dtype object: an unpickled array has a different dtype object, which pickle would write once more. Other
+    objects stay. O(items), arrays are not copied.
 
     >>> import pickle
     >>> one, two = "".join(["a", "b"]), "".join(["a", "b"])
@@ -162,5 +173,8 @@ def plain_copy(value: Any) -> Any:
 
 
 def pickled(make: Callable[..., Any], *arguments: Any) -> tuple[Any, ...]:
-    """The result of `__reduce__` for an object that `make(*arguments)` makes again: nothing that it computed later."""
+    """The result of `__reduce__` for an object that `make(*arguments)` makes.
+
+    It includes nothing that the object computed later.
+    """
     return make, plain_copy(arguments)

@@ -4,17 +4,17 @@ Kernels release the GIL, so Python threads use every core. A worker thread never
 work itself.
 
 Workers are made so that Ctrl-C can come at any time. Python raises KeyboardInterrupt in the main thread
-between any two of its instructions. In the pools of `concurrent.futures`, one that comes while Python takes a
-future's lock leaves it locked: the thread that works for the future then waits for ever, and so does the
-interpreter when it ends. Here all that passes between threads goes through `SimpleQueue` and locks, whose
+between any two of its instructions. In the pools of `concurrent.futures`, an interrupt that comes while
+Python acquires a future's lock leaves it locked. The thread that works for the future then waits forever, and
+so does the interpreter when it ends. Here threads communicate only through `SimpleQueue` and locks, whose
 methods are single operations: they happen, or they do not.
 
-    caller   put task 0, put task 1, ...                get, get: all have ended worker       get task 0,
-    claim it, work, put it in `done`       a task that the caller has claimed first is left out
+    caller   put task 0, put task 1, ...                get, get: all have ended
+    worker       get task 0, claim it, work, put it in `done`       skip tasks that the caller has claimed
 
 There is one group of threads per process and size, made when first needed and again after a fork (threads do
-not survive a fork). There are none where gevent or eventlet has put its own in place of Python's: they take
-turns in one thread of the system, where a kernel that waits for another one would wait for ever.
+not survive a fork). Under gevent or eventlet, which replace Python's threads, groups are not used: greenlets
+share one system thread, so a kernel that waits for another would wait forever.
 """
 
 from __future__ import annotations
@@ -105,7 +105,9 @@ def run(
 def together(
     here: Callable[[], T], helper: Callable[[int], object], stop: Callable[[], None], n_threads: int
 ) -> T:
-    """The result of `here()`, run in this thread, while up to n_threads - 1 others run `helper(1)`, `helper(2)`, ...
+    """The result of `here()`, run in this thread, while up to n_threads - 1 others help.
+
+    They run `helper(1)`, `helper(2)`, ...
 
     Helpers may start late or not at all, so `here` must not wait for them. They must end after `stop()`,
     which is called when `here` has raised, and after `here` has returned: a Ctrl-C may come before `stop` is
@@ -128,9 +130,11 @@ def together(
 
 
 class Task(Generic[T]):
-    """A call that a worker makes, unless it is cancelled first; put in `done` when the call has returned or raised.
+    """A call that a worker makes, unless it is cancelled first.
 
-    Of tasks that share `others`, with an item for each but one, only the last to end is put in `done`.
+    It is put in `done` when the call has returned or raised.
+
+    Tasks that share `others` have one item less than tasks in it; only the last to end is put in `done`.
     """
 
     __slots__ = ("_call", "_claim", "_done", "_error", "_others", "_result")
@@ -166,7 +170,10 @@ class Task(Generic[T]):
 
 
 def is_worker() -> bool:
-    """Whether the calling thread belongs to a group: its nested work would wait for itself, and is done at once instead."""
+    """Whether the calling thread belongs to a group.
+
+    Its nested work would wait for itself, and is done at once instead.
+    """
     return getattr(_this_thread, "works", False)
 
 
@@ -176,7 +183,10 @@ def are_green() -> bool:
 
 
 def submit(tasks: Sequence[Task[Any]], size: int) -> bool:
-    """Give tasks to the group of `size` threads; False if there can be none: greenlets, limits of the system, the end."""
+    """Give tasks to the group of `size` threads; False if this is impossible.
+
+    Causes are greenlets, limits of the system, and the end of the interpreter.
+    """
     if are_green():
         return False
     with _lock:
@@ -205,7 +215,9 @@ def wait(done: SimpleQueue[object]) -> None:
 
 
 def apart(call: Callable[[], T]) -> T:
-    """The result of `call()`, made in a thread that no Ctrl-C can interrupt: for libraries that an interruption would corrupt.
+    """The result of `call()`, made in a thread that no Ctrl-C can interrupt.
+
+    For libraries that an interruption would corrupt.
 
     In the main thread the call is left to another thread. A Ctrl-C is raised at once, while the call ends in
     the background.
@@ -265,7 +277,10 @@ def _work(tasks: SimpleQueue[Task[Any] | None]) -> None:
 
 
 def _end() -> None:
-    """Before the interpreter ends: let kernels end first, which must not run while their code is taken down."""
+    """Before the interpreter ends: let kernels end first.
+
+    They must not run while their code is removed.
+    """
     global _ended
     with _lock:
         _ended = True

@@ -1,17 +1,18 @@
-"""Learning of vocabularies: exact levels, exact differences, and the search for tokens that match within a tolerance.
+"""Learning of vocabularies: exact levels, exact differences, and search within a tolerance.
 
 Exact tokens are those of `UBPE`, refined, on levels 2 tolerance + 1 apart, or on the differences of these
-inside a document; the first sample of it is a level of its own. They are vocabularies like any other: matched
-within the tolerance they need no more tokens than exactly.
+inside a document, whose first sample is a level. They are vocabularies like any other: matched within the
+tolerance they need no more tokens than exactly.
 
-A round of the search: the cheapest path; each symbol of a token moves towards the mean of the samples at its
-places as far as all of them still match, but not the last one, so that what follows still matches: no round
-can cost tokens by this. What two and three neighbours decode to are candidates, as levels and as differences;
-costs ahead and to go say at once what each would save. Those that save most come in, those whose loss is
-least leave. Savings and losses leave out the block of samples that gains most, and the round is chosen by
-samples held out, of short recordings each quarter in turn: without both, these are learned by heart. Where
-several paths need as many tokens, those of frequent ones should be taken, so costs are 1 + _MU (bits / mean
-bits - 1).
+A round of the search finds the cheapest paths. Then each symbol of a token moves towards the mean of the
+samples at its places as far as all of them still match. The last symbol stays, so that later samples still
+match: no round can cost tokens by this. The decoded values of two and three neighbors are candidates, as
+levels and as differences. Costs ahead and to go give the saving of each at once. The candidates with the
+largest savings enter, and the tokens with the least losses leave.
+
+Savings and losses leave out the block of samples that gains most. The round is chosen by samples held out;
+for short recordings each quarter in turn. Without both, these samples are learned by heart. Among paths with
+equally many tokens, those of frequent tokens are better, so costs are 1 + _MU (bits / mean bits - 1).
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ _MU = 0.3
 _LEAST = (4, 8, 16)  # occurrences of an exact token, which are tried
 _ROUNDS = 8
 _BLOCKS = 8  # of samples, of which that which gains most does not count
-_SHARE = 0.5  # of the tokens come in anew in a round, at most
+_SHARE = 0.5  # share of the tokens that enter in a round, at most
 _CANDIDATES = 6  # for every token of the vocabulary
 _SEARCHED = 120_000  # samples that the search looks at
 _AGAIN = 60_000  # samples up to which the best search is made again with those held out
@@ -49,7 +50,7 @@ _FOLDED = 8192  # samples up to which each of these pieces is held out in turn
 
 
 class Settings(NamedTuple):
-    """Tokens wanted, levels of the scale, what may be wrong, what costs, the number of threads, and the bar of a search."""
+    """Number of tokens, levels of the scale, tolerance, costs, threads, and the bar of a search."""
 
     n_tokens: int
     n_levels: int
@@ -100,7 +101,10 @@ class Text:
     def worth(
         self, tokens: Tokens, cost: NDArray[np.int64], found: list[Found], candidates: Tokens | None
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Losses without each of the tokens, or savings by each candidate, int64[n, blocks], and at how many places."""
+        """Losses without each of the tokens, or savings by each candidate, and numbers of places.
+
+        Both are int64[n, blocks].
+        """
         goal = self.settings.goal
         columns = 2 * goal.tolerance + 1
         asked = candidates or tokens
@@ -131,9 +135,11 @@ class Text:
 
 
 def prices(counts: NDArray[np.int64], mu: float) -> NDArray[np.int64]:
-    """Costs of tokens that occur so often: 1 + mu (bits / mean bits - 1), times UNIT; with mu = 1 bits alone count.
+    """Costs of tokens with these counts: 1 + mu (bits / mean bits - 1), times UNIT.
 
-    At most MOST_COST: where nearly all samples are in one token, the mean is near 0, and any ratio to it is
+    With mu = 1 only bits count.
+
+    At most MOST_COST: if nearly all samples are in one token, the mean is near 0, and any ratio to it is
     large.
 
     >>> (prices(np.array([3, 1]), 1.0) / UNIT).round(3).tolist()
@@ -195,20 +201,20 @@ def learn(
 
 
 def _centres(settings: Settings) -> range:
-    """Levels so far apart that each sample is within the tolerance of one."""
+    """Levels spaced so that each sample is within the tolerance of a level."""
     tolerance = settings.goal.tolerance
     return range(tolerance, settings.n_levels + tolerance, 2 * tolerance + 1)
 
 
 def _steps(singles: list[Token], settings: Settings) -> list[Token]:
-    """Differences of one sample, with which the search begins that begins with nothing."""
+    """Differences of a single sample; a search without a start begins with them."""
     n = max(0, min(len(singles), settings.n_tokens - len(singles)))
     near = sorted(range(-len(singles), len(singles)), key=abs)[:n]
     return [(1, np.array([d * (2 * settings.goal.tolerance + 1) * FINE], np.int32)) for d in near]
 
 
 def _tried(rest: Text, test: Text, singles: list[Token]) -> dict[tuple[str, int], tuple[float, Tokens]]:
-    """Measure the test by tokens of the rest: exact ones that occur so often, those of the rounds of searches."""
+    """Measure the test by tokens of the rest: exact tokens of several counts, and search rounds."""
     made: dict[tuple[str, int], tuple[float, Tokens]] = {}
     wanted, every = rest.settings.representation, max(1, round(rest.x.size / _SEARCHED))
     few = rest if every == 1 else _taken(rest, np.arange(rest.offsets.size - 1) % every == 0)
@@ -237,7 +243,7 @@ def _tried(rest: Text, test: Text, singles: list[Token]) -> dict[tuple[str, int]
 
 
 def _pieces(offsets: NDArray[np.int64], size: int) -> NDArray[np.int64]:
-    """Offsets of documents that are cut into pieces of about this size."""
+    """Offsets of documents that are divided into pieces of about this size."""
     cuts = [
         np.linspace(a, z, max(1, round((z - a) / size)) + 1).astype(np.int64)[:-1]
         for a, z in pairwise(offsets)
@@ -264,9 +270,9 @@ def _score(tokens: Tokens, text: Text, test: Text) -> float:
 
 
 def exact(text: Text, kind: str, least: int) -> list[Token]:
-    """Tokens of exact ``"levels"`` or ``"differences"``, refined, as many as there is room for beside the single levels.
+    """Refined tokens of exact ``"levels"`` or ``"differences"``, as many as fit with the single levels.
 
-    Each occurs at least so often, and what it saves is counted without the piece in which it saves most.
+    Each occurs at least `least` times, and its savings are counted without the piece in which it saves most.
     """
     tolerance, step = text.settings.goal.tolerance, 2 * text.settings.goal.tolerance + 1
     levels = ((text.x.astype(np.int64) + FINE // 2) // FINE) // step
@@ -313,7 +319,7 @@ def rounds(text: Text, singles: list[Token], start: list[Token], n_rounds: int) 
     tokens = Tokens.of([*singles, *start])
     counts = np.ones(len(tokens), np.int64)
     for _ in text.settings.bar.rounds(range(n_rounds), "search"):
-        for step in range(4):  # those whose loss is least leave, half of what is too many at a time
+        for step in range(4):  # those whose loss is least leave, half of the surplus at a time
             drop = len(tokens) - n
             if drop <= 0:
                 break
@@ -367,7 +373,10 @@ def recentred(tokens: Tokens, text: Text, found: list[Found], fixed: int) -> Tok
 
 
 def candidates(text: Text, tokens: Tokens, found: list[Found], most: int, rng: np.random.Generator) -> Tokens:
-    """Samples that two and three neighbours decode to, the most frequent first: as levels, and as differences."""
+    """Decoded samples of two and three neighbors, the most frequent first.
+
+    They are levels, or differences.
+    """
     count: Counter[tuple[int, bytes]] = Counter()
     parts = text.joined(found)
     is_first = np.diff(parts["document"], prepend=-1).astype(bool)

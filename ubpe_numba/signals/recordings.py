@@ -1,4 +1,4 @@
-"""Recordings in every form that a user may pass become runs of values of a scale, with missing samples apart."""
+"""Recordings in every accepted form become runs of values of a scale, without missing samples."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ _FEW = 16  # as many channels as recordings of two axes have, and samples as no 
 
 
 class Recording(NamedTuple):
-    """Samples [n, channels], 0 where one is missing, and where that is, bool of that shape; None: nowhere."""
+    """Samples [n, channels], 0 for a missing sample, and a bool mask of missing samples or None."""
 
     values: NDArray[Any]
     missing: NDArray[np.bool_] | None
 
 
 def recordings_of(given: Any, channel_axis: int | None) -> tuple[list[Recording], bool]:
-    """Recordings, and whether one was given and not several.
+    """Recordings, and whether the input is a single recording.
 
-    One is an array or a list of numbers, with a channel axis an array of two axes; several are a list of
-    these, a `Ragged`, or an array with one more axis. TypeError or ValueError that names the recording for
-    anything else.
+    A single recording is an array or a list of numbers, with a channel axis an array of two axes. Several are
+    a list of these, a `Ragged`, or an array with one more axis. TypeError or ValueError, with the recording,
+    for anything else.
     """
     axes = 1 if channel_axis is None else 2
     if isinstance(given, Ragged) or hasattr(given, "__next__"):
@@ -114,7 +114,10 @@ def runs_of(missing: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.b
 
 
 def check_clip(clip: Any, share: bool = False) -> float:
-    """The share of samples at each end that are outliers, 0 for none; TypeError for anything but a bool or a share."""
+    """The share of samples at each end that are outliers, 0 for none.
+
+    TypeError for anything but a bool or a share.
+    """
     if isinstance(clip, (bool, np.bool_)):
         return 0.0
     if not share or not isinstance(clip, (float, np.floating)) or not 0 < clip < 0.5:
@@ -131,10 +134,12 @@ def scale_of(
     share: float,
     ndim: Literal[1, 2],
 ) -> Scale:
-    """The scale of recordings, with FINE values to a level; `share` of the samples at each end are outside of its range.
+    """The scale of recordings, with FINE values per level.
 
-    ValueError, by the name of the argument, if float64 cannot keep the bound for samples of this size: errors
-    of rounding are at most 4 distances of floats near the largest sample, and all values have to be integers
+    `share` of the samples at each end are outside of its range.
+
+    ValueError, with the name of the argument, if float64 cannot keep the bound for samples of this size.
+    Errors of rounding are at most 4 float spacings near the largest sample, and all values must be integers
     that float64 holds.
     """
     n = recordings[0].values.shape[1] if recordings else 1
@@ -240,7 +245,10 @@ def warn_of_clipped(n: int) -> None:
 def cut(
     scale: Scale, recordings: list[Recording], clip: bool, whole: bool
 ) -> tuple[Ragged, list[int], list[list[int]]]:
-    """Values of the runs of samples; lengths of gaps; of each channel of each recording its gap lengths, -1 for a run."""
+    """Values of the runs of samples; lengths of gaps; and the structure of each recording.
+
+    The structure has for each channel its gap lengths, with -1 for a run.
+    """
     values: list[NDArray[np.int32]] = []
     gaps: list[int] = []
     layout: list[list[int]] = []

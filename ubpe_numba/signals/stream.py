@@ -1,9 +1,9 @@
-"""`SignalStream`: one channel that comes in chunks; ids are returned once nothing that follows can change them.
+"""`SignalStream`: one channel in chunks; ids are returned once they are certain.
 
-The last tokens of all encodings that go on from here begin at most the longest token before the end, so each
-of these has its cheapest path through one of the states there. Their paths form a tree, and up to the lowest
-common ancestor of them all the path is certain. Costs are sums of integers: the search goes on from that
-state as it would have gone on in the whole.
+In all possible continuations, the last tokens begin at most the longest token before the end. So each
+continuation has its cheapest path through one of the states there. Their paths form a tree, and up to the
+lowest common ancestor of them all the path is certain. Costs are sums of integers, so the search continues
+from that state as it would in the whole.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ class SignalStream:
         return rest
 
     def _searched(self) -> tuple[Found, int]:
-        """The cheapest paths of what waits, and where that begins in the values."""
+        """The cheapest paths of the waiting samples, and their beginning in the values."""
         self._values, self._waiting = np.concatenate([self._values, *self._waiting]), []
         first = int(self._known >= 0)
         offsets = np.array([first, self._values.size], np.int64)

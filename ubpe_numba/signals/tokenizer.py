@@ -73,8 +73,8 @@ class SignalTokenizer:
         How many ids there may be, among them one for every 2 * tolerance + 1 levels of the scale, and those
         of gaps.
     max_error : float or one for each channel, optional
-        How far a decoded sample may be from the given one, in the unit of the signal; the step follows.
-        Either this or `step`.
+        The error bound: how far a decoded sample may be from the original, in the unit of the signal; the
+        step follows. Either this or `step`.
     step : float or one for each channel, optional
         The spacing of levels, in the unit of the signal. With a step of 1, integers are decoded to integers,
         at most `tolerance` away.
@@ -107,9 +107,9 @@ class SignalTokenizer:
 
     Notes
     -----
-    The encoder finds the path whose tokens cost least, exactly: the number of tokens, or their bits, and a
-    thousandth of a token for the square of an error as large as the tolerance. Bits are those of tokens that
-    are independent, and at most 256 times those of a token on average; the vocabulary itself is not counted.
+    The encoder finds the path whose tokens cost least, exactly. The cost is the number of tokens, or their
+    bits, and a thousandth of a token for the square of an error as large as the tolerance. Bits are those of
+    independent tokens, at most 256 times those of a token on average; the vocabulary itself is not counted.
     Leads that should not share a vocabulary need a tokenizer each.
 
     Examples
@@ -211,17 +211,17 @@ class SignalTokenizer:
         Parameters
         ----------
         recordings
-            One or several, of any lengths: an array or list of numbers, a list of these, a `Ragged`, columns
-            of pandas or Arrow, memory maps, an iterator; an array with one more axis has a recording in each
-            row. NaN, and masked samples, are missing.
+            One recording or several, of any lengths: an array or list of numbers, a list of these, a
+            `Ragged`, columns of pandas or Arrow, memory maps, an iterator. An array with one more axis has a
+            recording in each row. NaN, and masked samples, are missing.
         low, high : float or one for each channel, optional
             The range of the scale, in the unit of the signal; by default that of the recordings.
         clip : bool or float
             Whether samples outside of `low` and `high` become the first or last level, with a warning of
-            their number. A share such as 0.001: so many samples at each end are outliers, which `low` and
-            `high` leave out where they are not given.
+            their number. A share such as 0.001: so many samples at each end are outliers, which missing `low`
+            and `high` then leave out.
         sampling_rate : float, optional
-            Samples a second, kept in the file.
+            Samples per second, kept in the file.
         channel_names : list of str, optional
             Names of the channels, kept in the file.
         unit : str, optional
@@ -237,9 +237,9 @@ class SignalTokenizer:
         Raises
         ------
         TypeError, ValueError
-            For an invalid parameter or sample, with name and place; if the levels of the scale alone are more
-            than `n_tokens`; if float64 cannot keep the bound for samples of this size, or there are no
-            samples.
+            For an invalid parameter or sample, with name and place. If the levels of the scale alone are more
+            than `n_tokens`. If float64 cannot keep the bound for samples of this size, or samples are missing
+            altogether.
 
         Warns
         -----
@@ -619,7 +619,7 @@ class SignalTokenizer:
         Raises
         ------
         ValueError
-            For an id outside of the vocabulary; a token of differences where nothing was decoded before it;
+            For an id outside of the vocabulary; a token of differences at the beginning of a recording;
             channels of different lengths.
 
         Examples
@@ -802,7 +802,7 @@ class SignalTokenizer:
     @property
     def scale_(self) -> Scale:
         """The range of each channel; its step is a 64th of that between levels."""
-        # not the one that is encoded by: it could be fitted anew
+        # not the tokenizer that encodes: it could be fitted again
         return Scale.from_state(self._fitted().scale.state())
 
     @property
@@ -908,7 +908,7 @@ class SignalTokenizer:
     # ---------------------------------------------------------------------------------------------- files
 
     def save(self, path: str | os.PathLike[str], *, metadata: dict[str, Any] | None = None) -> None:
-        """Write tokens, scale, sampling rate, names and unit to one file, ``.npz``: the old file or the new one.
+        """Write tokens, scale, sampling rate, names and unit to one ``.npz`` file, atomically.
 
         Parameters
         ----------

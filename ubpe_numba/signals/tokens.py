@@ -31,7 +31,9 @@ MOST = 1 << 29
 
 
 class Tokens:
-    """Tokens 0..V-1: token t is ``arena[starts[t]:starts[t + 1]]``, levels (kinds[t] 0) or differences (1), all different.
+    """Tokens 0..V-1, all different: token t is ``arena[starts[t]:starts[t + 1]]``.
+
+    `kinds[t]` is 0 for levels, 1 for differences.
 
     >>> tokens = Tokens([0, 1], np.array([0, 1, 3]), np.array([64, 30, 0], np.int32))
     >>> len(tokens), tokens.longest
@@ -123,7 +125,10 @@ class Tokens:
     def tables(
         self, cost: NDArray[np.int64], grid: tuple[int, int] | None = None
     ) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-        """Tables and lists of the kernels, the lists of one thread; `grid`: of the tokens of the paths, if others."""
+        """Tables of the kernels, and the lists of a thread.
+
+        `grid` is that of the tokens of the paths, if they are others.
+        """
         arena, starts, entries, ends, groups, *mine, firsts, shift, signs = self.index
         entries = entries.copy()
         entries["cost"] = cost[entries["token"]]
@@ -143,7 +148,7 @@ class Tokens:
 
 
 class Goal(NamedTuple):
-    """How far samples may be from what is decoded, in levels, and the price of the square of an error, in values."""
+    """The tolerance of samples, in levels, and the price of the square of an error, in values."""
 
     tolerance: int
     price: int
@@ -170,7 +175,10 @@ def cheapest(
     offsets: NDArray[np.int64],
     known: int = -1,
 ) -> Found:
-    """The cheapest paths of documents; `known`: the column of the sample before the only one, which goes on from that."""
+    """The cheapest paths of documents.
+
+    `known` is the column of the sample before the only document, which continues from it.
+    """
     size, columns = int(offsets[-1] - offsets[0]), 2 * goal.tolerance + 1
     costs, back = (
         np.empty((size + offsets.size - 1, columns), np.int64),
@@ -191,7 +199,7 @@ def decoded(
     first: NDArray[np.int64],
     known: Mapping[int, int] = MappingProxyType({}),
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], int]:
-    """Decode tokens of documents that begin at the indices `first` of the ids: samples, bases of the tokens, -1 or what is wrong.
+    """Decode tokens of documents that begin at the indices `first` of the ids.
 
     That is the index of a relative token that begins a document, before which nothing was decoded; its base
     is 0. `known`: the value before some of these indices.
@@ -206,7 +214,8 @@ def decoded(
     ends = tokens.arena[tokens.starts[1:] - 1].astype(np.int64)[ids]
     begins = ~relative
     begins[first[first < ids.size]] = True
-    sums = np.cumsum(np.where(begins, 0, ends))  # of the differences since the last token that begins anew
+    # of the differences since the last token with an absolute level
+    sums = np.cumsum(np.where(begins, 0, ends))
     last = np.maximum.accumulate(np.where(begins, np.arange(ids.size), 0))
     bases: NDArray[Any] = np.zeros(ids.size, np.int64)
     is_wrong = begins & relative

@@ -19,7 +19,7 @@ GAPS = (1, 16, 256, 4096, 65536)  # samples of a token of a gap: at most 15 of e
 
 
 class Fitted(NamedTuple):
-    """All that a fit leaves; calls read only this, so that attributes set later do not change the vocabulary."""
+    """All results of a fit; calls read only this, so later attributes do not change the vocabulary."""
 
     scale: Scale  # its levels are the values of the kernels, FINE to a step
     tokens: Tokens

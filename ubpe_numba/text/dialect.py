@@ -5,8 +5,8 @@ tokenizers (Oniguruma). The package `regex`, which runs them here, gives some si
 So a pattern is read sign by sign and written anew for `regex`; a sign that is not known to mean the same is
 refused by name::
 
-    tiktoken    [a-z--[aeiou]]+$|(?i:k)                     letters that are no vowels, at the end; k in any
-    case regex       (?V1)[[a-z]--[[aeiou]]]+\Z|(?:[kK\u212a])
+    tiktoken    [a-z--[aeiou]]+$|(?i:k)                     consonants at the end; k in any case
+    regex       (?V1)[[a-z]--[[aeiou]]]+\Z|(?:[kK\u212a])
 """
 
 from __future__ import annotations

@@ -4,9 +4,9 @@ A step is an object as in a `tokenizer.json`: a `type`, and the fields of that t
 holds no surrogates: those of a text, among them the ill-formed bytes of UTF-8, become characters that are not
 assigned, and are put back afterwards::
 
-    text       "a" U+DCFF " b"        a, the byte 0xFF, a space, b as held    "a" U+404FF " b"       2,048
-    code points from U+40000 on, or further on if the text has one of these pieces     "a" U+DCFF | "b"
-    by white space
+    text       "a" U+DCFF " b"        a, the byte 0xFF, a space, b
+    as held    "a" U+404FF " b"       2,048 code points from U+40000 on, or later if the text has one of these
+    pieces     "a" U+DCFF | "b"       by white space
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""The classes that users hold, `BPE`, `UBPEClassic` and `UBPE`, and what they share."""
+"""The classes that users hold, `BPE`, `UBPEClassic` and `UBPE`, and their common parts."""

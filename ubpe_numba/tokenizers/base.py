@@ -36,7 +36,7 @@ from ubpe_numba.vocabulary.vocabulary import Vocabulary
 _read_plain = functools.partial(read_documents, encoding=None, words=None)
 UNCHANGED = "unchanged"  # no new pre-tokenizer: keep the present
 _LONGEST_PATH = 4096  # longer texts are not checked for being file names
-#: Arguments of `for_text` that are those of `Preprocessing`, beside its own.
+#: Arguments of `for_text` that are those of `Preprocessing`, in addition to its own.
 _PARTS = [field.name for field in dataclasses.fields(Preprocessing)][2:]
 
 
@@ -62,10 +62,11 @@ class Tokenizer(Decoding, Saving):
         special_tokens: Any = None,
         **params: Any,
     ) -> Self:
-        r"""Make a tokenizer of text, to be fitted, over the 256 bytes of UTF-8 as in language models: no symbol is unknown.
+        r"""Make a tokenizer of text, to be fitted, over the 256 bytes of UTF-8, as in language models.
 
-        `fit` and `encode` take `str` and `bytes`, `decode` gives `str`, or with `as_bytes` the bytes.
-        Isolated surrogates in a `str` become three bytes each (``"surrogatepass"``), a pair is its character.
+        No symbol is unknown. `fit` and `encode` take `str` and `bytes`, `decode` gives `str`, or with
+        `as_bytes` the bytes. Isolated surrogates in a `str` become three bytes each (``"surrogatepass"``), a
+        pair is its character.
 
         Parameters
         ----------
@@ -103,16 +104,16 @@ class Tokenizer(Decoding, Saving):
         memory_limit: int | None = None,
         progress: bool | str = "auto",
     ) -> Self:
-        """Learn a vocabulary from documents; a fit that fails or is interrupted leaves the tokenizer unchanged.
+        """Learn a vocabulary from documents.
 
         Parameters
         ----------
         docs
-            A list or iterator of documents (integer arrays, lists of ints, str or bytes, all of the same
-            kind), a 2-D integer array (rows are documents), a flat array with `offsets`, a `Ragged`, an Arrow
-            list array, or `Counts`. A `str`, `bytes` or 1-D array is a single document. Symbols may be words,
-            or other hashable objects, in lists; `decode` returns lists of them. UnknownSymbolError for a
-            symbol outside a fixed alphabet.
+            A list or iterator of documents: integer arrays, lists of ints, str or bytes, all of the same
+            kind. Also a 2-D integer array (rows are documents), a flat array with `offsets`, a `Ragged`, an
+            Arrow list array, or `Counts`. A `str`, `bytes` or 1-D array is a single document. Symbols may be
+            words, or other hashable objects, in lists; `decode` returns lists of them. UnknownSymbolError for
+            a symbol outside a fixed alphabet.
         y
             Labels of documents, ignored; scikit-learn passes them. TypeError for anything else.
         offsets
@@ -138,7 +139,8 @@ class Tokenizer(Decoding, Saving):
         Returns
         -------
         Self
-            The tokenizer itself, with `history_`: the same, bit for bit, for any number of threads.
+            The tokenizer itself, with `history_`: the same, bit for bit, for any number of threads. A fit
+            that fails or is interrupted leaves it unchanged.
 
         Warns
         -----
@@ -232,14 +234,14 @@ class Tokenizer(Decoding, Saving):
         memory_limit: int | None = None,
         progress: bool | str = "auto",
     ) -> Self:
-        """Learn further merges up to `n_tokens` ids, alphabet included; ids that exist keep their meaning and their weight.
+        """Learn further merges up to `n_tokens` ids, alphabet included; existing ids keep their meaning.
 
-        Documents and options are as for `fit`. New ids follow the last id in use. On the documents of the
-        fit, the result equals one longer fit. New symbols get the next ids, before the new merges, if the
-        alphabet is learned. The probabilities of `UBPE` are estimated again, on `docs`. `pretokenizer`, as
-        for `Preprocessing`, splits text from now on. With None, or a coarser pattern, tokens may cross words,
-        as in SuperBPE. ValueError for `Counts` of segments then, and if the vocabulary does not consist of
-        pairs, or is larger.
+        Existing weights also stay. Documents and options are as for `fit`. New ids follow the last id in use.
+        On the documents of the fit, the result equals one longer fit. New symbols get the next ids, before
+        the new merges, if the alphabet is learned. The probabilities of `UBPE` are estimated again, on
+        `docs`. `pretokenizer`, as for `Preprocessing`, splits text from now on. With None, or a coarser
+        pattern, tokens may cross words, as in SuperBPE. ValueError for `Counts` of segments then, and if the
+        vocabulary does not consist of pairs, or is larger.
 
         Examples
         --------
@@ -290,7 +292,8 @@ class Tokenizer(Decoding, Saving):
         mirror = now._tables.mirror
         settings = settings._replace(mirror=mirror)
         own = np.arange(len(old)) + first if ids is None or first else ids  # of the tokens that there are
-        if now.alphabet is None and segmenter.unknown is None and mirror is None:  # else they are refused
+        # otherwise they are rejected
+        if now.alphabet is None and segmenter.unknown is None and mirror is None:
             alphabet, old = with_new_symbols(alphabet, old, corpus.given)
         n, n_new = model.alphabet.size, len(old) - own.size
         if n_tokens < present + n_new:
@@ -320,7 +323,7 @@ class Tokenizer(Decoding, Saving):
     def _refuse_parts(
         self, alphabet: Alphabet, vocabulary: Vocabulary, ids: NDArray[np.int64], n_old: int
     ) -> None:
-        """ValueError if a new token holds a character that is no token, or what replaces one."""
+        """ValueError if a new token holds a character without a token, or its replacement."""
         if self._model.segmenter.unknown is None or vocabulary.merges is None:
             return
         known = ids >= 0
@@ -433,12 +436,12 @@ class Tokenizer(Decoding, Saving):
         return other
 
     def followers(self, ids: Any = None) -> NDArray[np.bool_]:
-        """Mark which ids may follow each of `ids`, int[...], in an encoding by rank: bool[..., vocab_size], a mask of logits.
+        """Mark the ids that may follow each of `ids`, int[...], by rank: bool[..., vocab_size].
 
-        `ids` are checked as for `decode`; None: which may come first, bool[vocab_size]. A sequence is what
-        `encode` gives for the document that it decodes to if all its neighbors fit, and only then. Special
-        tokens may stand anywhere; without them a row may be all False, where a document has to end.
-        ValueError for best paths, which pairs do not decide, and if documents are cut, changed or mirrored.
+        The result is a mask of logits. `ids` are checked as for `decode`. None: which ids may come first,
+        bool[vocab_size]. A sequence equals the encoding of its document if and only if all its neighbors fit.
+        Special tokens may follow any id; without them a row may be all False, at the end of a document.
+        ValueError for best paths, which pairs do not decide, and if documents are split, changed or mirrored.
 
         Examples
         --------
@@ -453,7 +456,9 @@ class Tokenizer(Decoding, Saving):
     def _corpus(
         self, docs: Any, offsets: Any, sample_weight: Any, boundaries: Any, new: Preprocessing | None = None
     ) -> Corpus:
-        """The documents of a fit: text as bytes, split into segments, by the `new` pre-tokenizer if it differs.
+        """The documents of a fit: text as bytes, in segments.
+
+        The `new` pre-tokenizer splits if it differs.
 
         Without a present pre-tokenizer, documents are whole, and few are equal. They are then not counted.
         """
@@ -513,7 +518,10 @@ class Tokenizer(Decoding, Saving):
 
 
 def given_tokenizer(tok: Any, cls: type = Tokenizer) -> Any:
-    """The argument `tok` of a function, on its state of this moment; TypeError for anything else than one of this class."""
+    """The argument `tok` of a function, with its state of this moment.
+
+    TypeError for anything that is not an instance of `cls`.
+    """
     if not isinstance(tok, cls):
         raise TypeError(f"tok: expected a {cls.__name__} as the first argument, got {describe(tok)}")
     found: Any = tok

@@ -77,9 +77,10 @@ class _PairTokenizer(Tokenizer):
 
 
 class BPE(_PairTokenizer):
-    """Byte-pair encoding over any alphabet: the most frequent pair is merged again and again; encoding is by merge rank.
+    """Byte-pair encoding over any alphabet: merge the most frequent pair repeatedly.
 
-    This is the BPE of minbpe, Hugging Face and tiktoken (P. Gage, 1994; R. Sennrich et al., 2016).
+    Encoding is by merge rank. This is the BPE of minbpe, Hugging Face and tiktoken (P. Gage, 1994; R.
+    Sennrich et al., 2016).
 
     Parameters
     ----------
@@ -124,7 +125,7 @@ class BPE(_PairTokenizer):
 
 
 class UBPEClassic(_PairTokenizer):
-    """Universal BPE, classic form: up to `n_candidates` pairs are merged per round, encoding is by substitution.
+    """Universal BPE, classic form: up to `n_candidates` merges per round, encoding by substitution.
 
     Parameters
     ----------

@@ -77,7 +77,7 @@ class Decoding(Encoding):
         as_bytes: bool = False,
         out: np.ndarray | None = None,
     ) -> NDArray[Any] | str | bytes:
-        r"""Decode the ids of one document to symbols of the kind in the fit.
+        r"""Decode the ids of a document to symbols of the kind in the fit.
 
         Parameters
         ----------
@@ -144,7 +144,7 @@ class Decoding(Encoding):
         return text.encode("utf-8", "surrogateescape")  # type: ignore[no-any-return]
 
     def _documents(self, ids: Ragged, errors: str) -> list[Any]:
-        """The decoded documents, but for integers of int32."""
+        """The decoded documents; of the int32 integers only the ids."""
         alphabet, _, segmenter = self._fitted()
         decoder = self._tables.decoder
         if segmenter.by_names:
@@ -184,7 +184,7 @@ class Decoding(Encoding):
         as_bytes: bool = False,
         out: np.ndarray | None = None,
     ) -> Ragged | list[Any]:
-        """Decode documents of ids: to a `Ragged` of integers, or to a list of `str`, `bytes`, or lists of words.
+        """Decode documents of ids to a `Ragged` of integers, or a list of `str`, `bytes` or lists of words.
 
         Parameters
         ----------
@@ -215,7 +215,7 @@ class Decoding(Encoding):
         return self._documents(checked, errors)
 
     def inverse_transform(self, batch: Any) -> Ragged | list[Any]:
-        """`decode_batch` without options, by the name that scikit-learn uses; `batch` as for `decode_batch`."""
+        """`decode_batch` without options, by the name in scikit-learn; `batch` as for `decode_batch`."""
         return self.decode_batch(batch)
 
     def decode_iter(
@@ -227,7 +227,7 @@ class Decoding(Encoding):
         skip_special_tokens: bool = False,
         skip: Any = None,
     ) -> Iterator[Any]:
-        """Yield the documents of an iterable of ids one after the other, as `decode` gives them, in bounded memory.
+        """Yield the documents of an iterable of ids, as `decode` gives them, in bounded memory.
 
         About `batch` ids are decoded together, on all threads; other options are as for `decode`. Errors have
         the number of the document in the whole iterable.
@@ -247,7 +247,7 @@ class Decoding(Encoding):
     def decode_stream(
         self, *, errors: str = "replace", skip_special_tokens: bool = False, skip: Any = None
     ) -> DecoderStream:
-        """Decode the ids of one document step by step, as a model generates them; UTF-8 is returned in complete characters.
+        """Decode the ids of a document step by step, as a model generates them, in complete characters.
 
         Arguments are as for `decode`; ``push(ids)`` and ``finish()`` of the `DecoderStream` return the
         symbols that have become certain. If the decoder of a foreign file may change the whole text, `finish`
@@ -281,11 +281,12 @@ class Decoding(Encoding):
         return DecoderStream(self._fitted(), tables.decoder, gone, errors, parts, find, whole, held)
 
     def index(self, ids: Any, offsets: Any = None) -> TokenIndex:
-        """Index all occurrences of all tokens in encoded documents, passed as for `decode_batch`; a 1-D array is one document.
+        """Index all occurrences of all tokens in encoded documents.
 
-        ``index[token]`` of the `TokenIndex` are the `Occurrences` of a token in order: `documents`, `places`
-        among the ids, and `starts` in symbols of the decoded document; ``index.counts`` and
-        ``index.document_frequencies`` are by id.
+        Documents are given as for `decode_batch`; a 1-D array is one document. ``index[token]`` of the
+        `TokenIndex` are the `Occurrences` of a token in order: `documents`, `places` among the ids, and
+        `starts` in symbols of the decoded document. ``index.counts`` and ``index.document_frequencies`` are
+        by id.
 
         Examples
         --------
@@ -306,7 +307,7 @@ class Decoding(Encoding):
         sample_weight: Any = None,
         **options: Any,
     ) -> Usage:
-        """Count how often this tokenizer uses each of its ids on documents, and list those that it never uses.
+        """Count how often this tokenizer uses each id on documents, and list ids that it never uses.
 
         Arguments are as for `encode_batch`, without `return_offsets`; `sample_weight` as for `fit`. Instead
         of `docs`, you may pass encoded documents as `ids`, as for `decode_batch`. A `Usage` has arrays by id,
@@ -345,7 +346,7 @@ class Decoding(Encoding):
         return self._tables.decoder.ids(as_documents(ids, offsets, name="ids"), known=True)
 
     def _short_decoder(self) -> Callable[..., Any] | None:
-        """Make the decoder of one short document at the call number `FIRST`; None before, and where there is none."""
+        """Make the decoder of a short document at the call number `FIRST`; None before, or if impossible."""
         made = self.__dict__.setdefault("_made_plans", {})
         made["decoded"] = calls = made.get("decoded", 0) + 1
         if calls == FIRST:

@@ -92,8 +92,8 @@ class Encoding(Fitted):
             Positions that no token crosses, as for `fit`. The parts between them are encoded like documents.
         allowed_special, disallowed_special
             As in tiktoken: special tokens in `allowed_special` (``"none"``, ``"all"`` or a set) are
-            recognized; of the others, those in `disallowed_special` raise a SpecialTokenError with the
-            position, so texts cannot smuggle one in.
+            recognized. Any others in `disallowed_special` raise a SpecialTokenError with the position, so
+            texts cannot smuggle one in.
         sample
             Choose a random segmentation, to train models on several segmentations of a text. By rank this is
             BPE-dropout (I. Provilkov et al., 2020, who give a skipped merge further chances): each occurrence
@@ -207,12 +207,12 @@ class Encoding(Fitted):
         return trusted(out[: ends[-1]], ends)
 
     def count(self, docs: Any, offsets: Any = None, **options: Any) -> NDArray[np.int64]:
-        """Count the tokens of documents, int64[d]: the lengths of `encode_batch`, in memory for a few million symbols.
+        """Count the tokens of documents, int64[d], the lengths of `encode_batch`, in bounded memory.
 
-        Long documents are counted in parts if that is exact: by rank with merges in order of creation, or if
-        text is split by a pattern with a kernel. Otherwise, and with `boundaries` or `sample`, all ids of a
-        document are in memory. Arguments are as for `encode_batch`, without `return_offsets`, `units` and
-        `out`. Iterators are read in bounded memory.
+        Memory is for a few million symbols. Long documents are counted in parts if that is exact: by rank
+        with merges in order of creation, or if text is split by a pattern with a kernel. Otherwise, and with
+        `boundaries` or `sample`, all ids of a document are in memory. Arguments are as for `encode_batch`,
+        without `return_offsets`, `units` and `out`. Iterators are read in bounded memory.
 
         Examples
         --------
@@ -250,7 +250,7 @@ class Encoding(Fitted):
         allowed_special: Any = "none",
         disallowed_special: Any = "all",
     ) -> ModelInputs:
-        """Encode one document or many, or pairs, to the inputs of a model, by the names that Hugging Face's tokenizers use.
+        """Encode documents or pairs to the inputs of a model, with Hugging Face's argument names.
 
         Parameters
         ----------
@@ -349,7 +349,10 @@ class Encoding(Fitted):
         options: dict[str, Any],
         positions: dict[str, Any],
     ) -> tuple[Ragged, NDArray[np.int64] | None]:
-        """The ids of documents, and spans if `positions` requests them; of long documents the `room` ids that are kept."""
+        """The ids of documents, and spans if `positions` requests them.
+
+        Long documents give only the `room` ids that are kept.
+        """
         encode: Any = self.encode_batch
         docs, single = ([docs], False) if isinstance(docs, str) else (docs, single)
         given = docs
@@ -430,10 +433,10 @@ class Encoding(Fitted):
 
         ``push(chunk)`` and ``finish()`` of the `EncoderStream` return ids; ``over(chunks)`` yields those of
         an iterable. The ids do not depend on the division into chunks. By rank, with merges in order of
-        creation, a few ids are held back (proof in ``coding/kernels/incremental.py``); of text with a named
-        pattern, what follows the last certain split. With `frame` every `frame` symbols are encoded as a
-        separate document. Other options: as for `encode`. ValueError if nothing is certain without frames,
-        and for other documents that are changed or split.
+        creation, a few ids are held back (proof in ``coding/kernels/incremental.py``). For text with a named
+        pattern, all ids after the last certain split are held back. With `frame` every `frame` symbols are
+        encoded as a separate document. Other options: as for `encode`. ValueError if nothing is certain
+        without frames, and for other documents that are changed or split.
 
         Examples
         --------
@@ -458,7 +461,7 @@ class Encoding(Fitted):
 
 
 def refuse_positions(options: dict[str, Any]) -> None:
-    """TypeError for an option that changes the result of `encode_batch`, or where it goes."""
+    """TypeError for an option that changes the form of the result of `encode_batch`."""
     for name in ("return_offsets", "units", "out"):
         if name in options:
             raise TypeError(f"unexpected argument {quoted(name)}; here: encode_batch(docs, {name}=...)")

@@ -83,7 +83,7 @@ def export(
     among paths of equal probability (``aa|a``, ``a|aa``). Fit, or `reweight`, with it, or use
     ``tok.set_params(objective="tokenizers")``. The JSON reader there does not round numbers to the nearest; 1
     score in 600 is not read back exactly, whatever the decimals. A fit with this objective chooses other
-    scores, 1 part in 10**16 away. Other tokenizers keep such scores, which could decide otherwise between
+    scores, 1 part in 10**16 away. Other tokenizers keep their scores, which could decide otherwise between
     paths of equal probability.
 
     Examples

@@ -49,7 +49,7 @@ OBJECTIVES = (
 )
 #: Objectives of probabilities, and how paths are searched by them.
 BY_PROBABILITY = {"likelihood": "additive", "sentencepiece": "sentencepiece", "tokenizers": "tokenizers"}
-#: Constructor arguments that decide ids, of a fitted tokenizer by what it learned.
+#: Constructor arguments that decide ids; after a fit, the learned state decides.
 _LEARNED = ("alphabet", "preprocessing")
 _MANY = 1000  # fits of fewer tokens are trials
 
@@ -78,7 +78,7 @@ else:
             return super().__get__(instance, owner)
 
 
-#: Methods whose unknown arguments are told apart; the others check their own, or are called too often to be
+#: Methods with hints for unknown arguments; the others check their own, or are called too often to be
 #: wrapped.
 _WRAPPED = _READING | {"__init__", "fit", "fit_more"}
 
@@ -94,7 +94,7 @@ def _of_now(function: Any) -> Any:
 
 
 class _Class(ABCMeta):
-    """Class of the classes of tokenizers: unknown attributes and arguments are told what they are called here."""
+    """Class of the tokenizer classes: errors for unknown attributes and arguments give the name here."""
 
     def __new__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **options: Any) -> Any:
         """Wrap the methods that are not called often."""
@@ -237,12 +237,15 @@ class Fitted(metaclass=_Class):
         return self.preprocessing
 
     def _segmenter(self, kind: str, size: int | None) -> Segmenter:
-        """The segmenter of the arguments, for an alphabet of this kind and `size` ids, None if not known yet."""
+        """The segmenter of the arguments, for an alphabet of this kind and `size` ids.
+
+        `size` is None if not known yet.
+        """
         return PLAIN if self.preprocessing is None else self._prepared._segmenter(kind, size)
 
     @property
     def _encodes_by(self) -> str:
-        """How documents become tokens: ``"rank"``, ``"batch"`` by the articles' rule, or an objective of `UBPE`."""
+        """How documents become tokens: ``"rank"``, ``"batch"`` (the UBPE articles), or an objective."""
         if (objective := self.__dict__.get("objective")) is not None:
             return objective if isinstance(objective, str) else "additive"
         return (self.rules or DEFAULT_RULES).encode
@@ -257,7 +260,7 @@ class Fitted(metaclass=_Class):
     def _adopt(self, model: Model, history: History | None = None, **params: Any) -> None:
         """Become fitted, or refitted, with other `params`; other threads see the state before or after.
 
-        ValueError if encoding needs what the model does not have.
+        ValueError if the model lacks something that encoding needs.
         """
         self._check_model(model)
         state = {**vars(self), **params, "history_": history, "_model": model, "_made_plans": {}}
@@ -275,7 +278,10 @@ class Fitted(metaclass=_Class):
         super().__setattr__("__dict__", state | given)
 
     def _now(self) -> Self:
-        """Copy the state of this moment, for what reads it more than once while other threads may set another."""
+        """Copy the state of this moment, for code that reads it more than once.
+
+        Other threads may set another state meanwhile.
+        """
         other = object.__new__(type(self))
         other.__dict__.update(self.__dict__)
         return other
@@ -285,7 +291,7 @@ class Fitted(metaclass=_Class):
         vars(self).update(state, _made_plans={})
 
     def _check_model(self, model: Model) -> None:
-        """ValueError if encoding needs what the model does not have."""
+        """ValueError if the model lacks something that encoding needs."""
         if self._needs_pairs and model.vocabulary.merges is None:
             raise ValueError("vocabulary: it knows flat sequences only, encoding by substitution needs pairs")
         self._check_symbols(model.alphabet, model.segmenter)
@@ -310,7 +316,7 @@ class Fitted(metaclass=_Class):
         corpus: Corpus | None = None,
         bar: Progress | None = None,
     ) -> Self:
-        """Become fitted with the result of a fit; weighed by its corpus where that is here."""
+        """Become fitted with the result of a fit, with weights from its corpus if that is passed."""
         if settings.rules.order == "idf":
             # here only: most fits keep the order of creation
             from ubpe_numba.vocabulary.weights import rearranged
@@ -334,9 +340,9 @@ class Fitted(metaclass=_Class):
         and there is any symbol to learn from. The default of `n_tokens` requests nothing.
         """
         if settings.mirror is not None and size + 1 == settings.n_tokens:
-            return  # where a token and its mirror were next
+            return  # a token and its mirror were next
         asked = MAX_SIZE if self.n_tokens is None else int(self.n_tokens)
-        size += (shift := asked - settings.n_tokens)  # ids beside those of the vocabulary count
+        size += (shift := asked - settings.n_tokens)  # ids in addition to those of the vocabulary count
         had += shift
         longest = settings.rules.max_token_length
         limits = f" and makes a token of at most {longest} symbols" if longest is not None else ""
@@ -354,7 +360,7 @@ class Fitted(metaclass=_Class):
     def _weighed(
         self, corpus: Corpus, alphabet: Alphabet, vocabulary: Vocabulary, progress: Progress, frame: int
     ) -> Vocabulary:
-        """A vocabulary that was learned from a corpus, with what encoding needs to know of that beside the merges."""
+        """A vocabulary learned from a corpus, with all that encoding needs in addition to the merges."""
         return vocabulary
 
     @property
@@ -367,7 +373,10 @@ class Fitted(metaclass=_Class):
         return tables
 
     def __setattr__(self, name: str, value: Any) -> None:
-        """Set an attribute, and forget the plans made before; ValueError for one that decides ids, once these are learned."""
+        """Set an attribute, and forget the plans made before.
+
+        ValueError for one that decides ids, once these are learned.
+        """
         if name in _LEARNED and "_model" in self.__dict__:
             hint = f"{type(self).__name__}(**{{**tok.get_params(), '{name}': ...}}) makes a new tokenizer"
             raise ValueError(f"{name}: a fitted tokenizer encodes by the one it was fitted with; {hint}")
@@ -410,7 +419,7 @@ class Fitted(metaclass=_Class):
 
     @property
     def kernels(self) -> Kernels:
-        """The tokenizer as it is now inside functions that numba compiles, as for `ubpe_numba.kernels.Kernels`."""
+        """The present tokenizer inside functions that numba compiles, as `ubpe_numba.kernels.Kernels`."""
         made: Kernels | None = self._made_plans.get("kernels")
         if made is None:
             from ubpe_numba.inside.header import Kernels  # here only: other calls need not wait for it
@@ -440,7 +449,7 @@ class Fitted(metaclass=_Class):
 
     @property
     def fingerprint(self) -> str:
-        """A hash of everything that decides encoding and decoding, and of the weights; equal for equal models on any machine.
+        """A hash of everything that decides encoding, decoding and weights.
 
         A model of a format without weights may encode the same and have another fingerprint.
 
@@ -494,7 +503,7 @@ class Fitted(metaclass=_Class):
         return n
 
     def get_vocab(self) -> dict[Any, int]:
-        """The id of every token by its name, special tokens included, in order of ids: a new dict at each call.
+        """The id of every token by its name, in order of ids: a new dict at each call.
 
         Over characters a name is the text of the token. Over bytes it has a character per byte, as in
         vocabularies of Hugging Face (``"Ġlow"`` is `` low``). Over integers it is a tuple of them. Special
@@ -510,7 +519,7 @@ class Fitted(metaclass=_Class):
         return dict(self._names.ids)
 
     def token_to_id(self, token: Any) -> int | None:
-        """The id of a token by its name as for `get_vocab`, by its bytes, or by its integers, a list or an array.
+        """The id of a token by its name (see `get_vocab`), its bytes, or its integers.
 
         None if no token has this name. TypeError for a name of a different kind than documents.
 
@@ -561,7 +570,7 @@ class Fitted(metaclass=_Class):
         return self._names.names.get(integer(token_id, "token_id"))
 
     def __eq__(self, other: object) -> bool:
-        """Tokenizers of one class are equal if their fingerprints are, and before a fit if their arguments are."""
+        """Tokenizers of a class are equal if their fingerprints are, before a fit if their arguments are."""
         if not isinstance(other, Fitted):
             return NotImplemented
         mine, yours = self.__dict__.get("_model"), other.__dict__.get("_model")
@@ -576,11 +585,11 @@ class Fitted(metaclass=_Class):
         return self.fingerprint == other.fingerprint
 
     def __hash__(self) -> int:
-        """One of the class: a fit changes what a tokenizer is equal to, and a hash must not change."""
+        """One hash per class: a fit changes equality, and a hash must not change."""
         return hash(type(self))
 
     def __sklearn_tags__(self) -> Any:
-        """The tags of a step of a pipeline of scikit-learn: a transformer of documents, fitted without targets."""
+        """The tags of a scikit-learn pipeline step: a transformer of documents, without targets."""
         # installed, since it is the caller
         from sklearn.utils import InputTags, Tags, TargetTags, TransformerTags
 
@@ -602,7 +611,10 @@ def is_number(value: Any) -> bool:
 
 
 def objective_of(objective: Any) -> tuple[Any, Any]:
-    """The argument `objective` of `UBPE` as the way paths are searched, and the weights of tokens that ``"additive"`` sums."""
+    """Split the argument `objective` of `UBPE` into the search of paths and the weights of tokens.
+
+    The weights are those that ``"additive"`` sums.
+    """
     if isinstance(objective, str):
         return ("additive", objective) if objective == "log_frequency" else (objective, None)
     return "additive", objective

@@ -233,11 +233,12 @@ def class_of(name: str) -> Any:
 
 
 def load(source: Any, *, tokenizer: str | None = None, n_threads: int | None = None, **options: Any) -> Any:
-    r"""Read a tokenizer from a file, whose format is recognized by its content, or from an object of another library.
+    r"""Read a tokenizer from a file or an object of another library; the format is recognized.
 
-    Models of this library (``.json``, ``.npz``), `tokenizer.json` of Hugging Face, files of ranks as tiktoken
-    has them, `tekken.json` of Mistral, `vocab.json` with `merges.txt`, CLIP's file of merges, models of
-    sentencepiece, ``.gguf``, dumps of ubpe, `vocab.txt` of WordPiece.
+    The content of a file shows its format: models of this library (``.json``, ``.npz``), `tokenizer.json` of
+    Hugging Face, files of ranks as in tiktoken, `tekken.json` of Mistral. Also `vocab.json` with
+    `merges.txt`, CLIP's file of merges, models of sentencepiece, ``.gguf``, dumps of ubpe, `vocab.txt` of
+    WordPiece.
 
     Parameters
     ----------
@@ -258,20 +259,20 @@ def load(source: Any, *, tokenizer: str | None = None, n_threads: int | None = N
         Options of the format. `kind`: the kind of symbols, ``"bytes"``, ``"str"`` or ``"int"``, of a
         `tokenizer.json`, of `vocab.json` with `merges.txt`, or of a dump; by default the file decides.
         `alphabet`: the integers of the characters of a `tokenizer.json` of ``"int"``, in their order.
-        `pretokenizer` and `special_tokens`, as for `Preprocessing`: for ranks, and for `vocab.json` with
-        `merges.txt`, which do not hold them. The default for the latter is GPT-2's pattern; the published
+        `pretokenizer` and `special_tokens`, as for `Preprocessing`, are for ranks and for `vocab.json` with
+        `merges.txt`, which do not hold them. The default for the latter is GPT-2's pattern. The published
         ranks r50k, p50k, cl100k, o200k, of Llama 3 and 4, Qwen and Whisper have their own pattern and special
-        tokens; those of Whisper two sets, ``special_tokens="whisper"`` and, from large-v3 on,
-        ``"whisper_v3"``. `max_symbols`, for our own files: limit of the symbols of the alphabet, and of all tokens
-        together. A few hundred bytes can claim gigabytes, so it is 2**22 and 64 more per byte of the file;
-        `save` warns if a model needs more.
+        tokens. Whisper has two sets, ``special_tokens="whisper"`` and, from large-v3 on, ``"whisper_v3"``.
+        `max_symbols`, for our own files: limit of the symbols of the alphabet, and of all tokens together. A
+        few hundred bytes can claim gigabytes, so it is 2**22 and 64 more per byte of the file; `save` warns
+        if a model needs more.
 
     Returns
     -------
     Tokenizer or WordPiece
         A tokenizer with the same ids: those of ``encode(..., add_special_tokens=False)`` of Hugging Face.
         Special tokens are those of the file; additions of a post-processor are left out. `is_lossless` tells
-        if `decode` restores every text. If a file has no rule for unknown characters, they raise an error
+        if `decode` restores every text. If a file lacks a rule for unknown characters, they raise an error
         here (``unknown="skip"`` leaves them out, as Hugging Face does). Tokens that no pair makes occur in no
         encoding, but can be decoded.
 

@@ -1,4 +1,4 @@
-"""The seam: all that wings ask of tokenizers and their tables beside public names.
+"""The seam: all that wings need of tokenizers and their tables in addition to public names.
 
 A wing that needs more adds a function here. Everything else of a tokenizer may change without a look at the
 wings.
@@ -53,7 +53,7 @@ def tables_of(tokenizer: Tokenizer) -> Tables:
 
 
 def whole_ids(tokenizer: UBPE, doc: Any, unknown: Any, caller: str) -> Ragged:
-    """Alphabet ids of one document for `caller`, which sums weights; ValueError if it would be cut."""
+    """Alphabet ids of a document for `caller`, which sums weights; ValueError if it would be split."""
     return tokenizer._whole(doc, None, True, unknown, what=caller)
 
 
@@ -85,7 +85,10 @@ def weighs_by_text(tokenizer: Tokenizer) -> bool:
 
 
 def with_fit(tokenizer: T, *result: Any) -> T:
-    """The tokenizer, fitted: the result is alphabet, settings, vocabulary, history, then corpus and progress if any."""
+    """The tokenizer, fitted with alphabet, settings, vocabulary, history, and corpus and progress.
+
+    The last two are optional.
+    """
     return tokenizer._learned(*result)
 
 

@@ -31,16 +31,16 @@ def skyline(tok: Tokenizer, ids: Any) -> NDArray[np.void]:
     record[k]
         A block per token and per part of a token, down to the symbols. ``start``, ``stop`` (int64): its
         symbols, as they are encoded, such as bytes. ``born``, ``absorbed`` (int32): vocabulary sizes, symbols
-        included. The block exists from ``born`` on, and a larger token takes its place at ``absorbed``; for
-        the tokens of the document this is the size of the whole vocabulary and 1. ``token`` (int32): its id.
-        Special tokens exist at every size.
+        included. The block exists from ``born`` on, and a larger token replaces it at ``absorbed``. For the
+        tokens of the document ``absorbed`` is the size of the whole vocabulary plus 1. ``token`` (int32): its
+        id. Special tokens exist at every size.
 
     Raises
     ------
     ValueError
         If encodings by smaller vocabularies are not parts of that by the whole vocabulary. This is so for
-        other objectives and rules than rank, for tokens with unknown merges or with merges not in order of
-        ids, and for a word that is a token by itself.
+        other objectives and rules than rank, and for a word that is a token by itself. It is also so for
+        tokens whose merges are unknown or not in order of ids.
     TypeError
         If `ids` is not a document of integers.
     UnknownTokenError
@@ -76,7 +76,7 @@ def skyline(tok: Tokenizer, ids: Any) -> NDArray[np.void]:
 
 
 def nesting(tok: Tokenizer, ids: NDArray[np.integer[Any]]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """How tokens consist of tokens of smaller vocabularies, if encodings by all sizes are parts of each other.
+    """How tokens consist of tokens of smaller vocabularies, if their encodings are nested.
 
     `ids`: the ids that occur in encodings. Returns int32[V], the size from which each id exists, and int32[V,
     2], the ids that it was merged from, or -1. Raises ValueError, as `skyline` does.

@@ -18,9 +18,9 @@ from ubpe_numba.vocabulary.model import Model
 class TokenNames(NamedTuple):
     """The id of every name, in order of ids, and the name of every id.
 
-    `by_bytes` has the ids by the bytes of tokens, written as `names_of` does: another text than the name of a
-    special token, "Ġ" is the bytes C4 A0, and the token of a space is called so. Empty where tokens are named
-    by their characters.
+    `by_bytes` has the ids by the bytes of tokens, written as `names_of` does. These names are another text
+    than the name of a special token: "Ġ" is the bytes C4 A0, and also the name of a space's token. Empty if
+    tokens are named by their characters.
     """
 
     ids: dict[Any, int]

@@ -18,7 +18,7 @@ from ubpe_numba.vocabulary.model import Model
 
 
 class MergeTree(NamedTuple):
-    """The k nodes of the merges of a token, each before its parts, the left part with all that is below it before the right.
+    """The k nodes of the merges of a token: each before its parts, the left part first.
 
     Attributes
     ----------
@@ -46,11 +46,11 @@ class MergeTree(NamedTuple):
 
 
 class TokenTable:
-    """The tokens of a tokenizer by id, as `encode` gives them and `decode` takes them; made by `Tokenizer.vocabulary`.
+    """The tokens of a tokenizer by id, as `encode` and `decode` use them.
 
-    ``v[i]`` is the decoded token of id i, special tokens included: an integer array, a list of words, `str`
-    over characters, `bytes` over bytes. A special token without symbols gives its name. IndexError for an
-    unused id, for which iteration gives None.
+    `Tokenizer.vocabulary` makes it. ``v[i]`` is the decoded token of id i, special tokens included: an
+    integer array, a list of words, `str` over characters, `bytes` over bytes. A special token without symbols
+    gives its name. IndexError for an unused id, for which iteration gives None.
 
     Attributes
     ----------

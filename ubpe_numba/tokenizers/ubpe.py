@@ -1,4 +1,4 @@
-"""The universal tokenizer: flat sequences, and the best of all segmentations; tokens and weights estimated on documents."""
+"""The universal tokenizer: flat sequences, best segmentations, tokens and weights by estimation."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _ROUNDS = 4
 
 
 class UBPE(Tokenizer):
-    """Universal byte-pair encoding: many merges per round, then encoding by the best path through all segmentations.
+    """Universal byte-pair encoding: many merges per round, then encoding by the best path.
 
     Parameters
     ----------
@@ -68,11 +68,11 @@ class UBPE(Tokenizer):
 
     Notes
     -----
-    The search by tf-idf keeps the best partial path at every position, as in the UBPE article. Weights do not
-    add up along a path, so this is not always the best path. Of documents of 60 symbols, 1 in 3 (signals), 1
-    in 4 (text) or 1 in 60 (DNA) is below the true best, by 0.5 % on average. At 3600 symbols the weight is
-    certified to be within 1 to 4 % of it. `encode_nbest` can search wider, or exactly, and certify its
-    result.
+    The path is one through all segmentations. The search by tf-idf keeps the best partial path at every
+    position, as in the UBPE article. Weights do not add up along a path, so this is not always the best path.
+    For documents of 60 symbols, 1 in 3 (signals), 1 in 4 (text) or 1 in 60 (DNA) is below the true best, by
+    0.5 % on average. At 3600 symbols the weight is certified to be within 1 to 4 % of it. `encode_nbest` can
+    search wider, or exactly, and certify its result.
 
     Fitted on a single document every idf is 0, and the objective falls back to ``"shortest"`` with a
     UserWarning.
@@ -116,7 +116,10 @@ class UBPE(Tokenizer):
         return objective, self._of_tokens(weights, self._fitted()) if objective == "additive" else None
 
     def _of_tokens(self, weights: Any, model: Model) -> Any:
-        """The argument `token_weights` of the vocabulary, from weights by id; ValueError if they do not fit it."""
+        """The argument `token_weights` of the vocabulary, from weights by id.
+
+        ValueError if they do not fit it.
+        """
         special, ids, size = model.segmenter.special, model.segmenter.token_ids, len(model.vocabulary)
         if weights is None or isinstance(weights, str) or (special is None and ids is None):
             return weights
@@ -176,7 +179,10 @@ class UBPE(Tokenizer):
         self, ids: Ragged, corpus: Corpus, vocabulary: Vocabulary, counts: NDArray[np.int64], n_rounds: int, progress: Progress,
         frame: int,
     ) -> Vocabulary:  # fmt: skip
-        """A vocabulary with probabilities by EM for the objective; for ``"tokenizers"`` such as its reader of JSON can read."""
+        """A vocabulary with probabilities by EM for the objective.
+
+        For ``"tokenizers"``, only probabilities that its reader of JSON reads exactly.
+        """
         from ubpe_numba.fitting.reweight import likeliest  # here only: other objectives need not wait for it
 
         by = BY_PROBABILITY[self.objective]
@@ -204,7 +210,7 @@ class UBPE(Tokenizer):
         seconds: float | None = None,
         progress: bool | str = "auto",
     ) -> Self:
-        """Make a new tokenizer of other tokens, for fewest tokens or for the largest likelihood, of the same alphabet and size.
+        """Make a tokenizer of the same alphabet with other tokens, for fewest tokens or likelihood.
 
         It has as many tokens as this tokenizer, or `n_tokens`. It has fewer if `docs` do not contain so many
         that occur twice, or once in text that a pre-tokenizer splits.
@@ -441,7 +447,7 @@ class UBPE(Tokenizer):
         Parameters
         ----------
         docs, offsets
-            Documents, given as to `fit`; one document in a list of one.
+            Documents, given as to `fit`; put a single document in a list.
         n
             How many segmentations. ValueError if it is too large for the length of the document.
         beam
@@ -521,7 +527,10 @@ class UBPE(Tokenizer):
         name: str = "doc",
         what: str = "encode_nbest",
     ) -> Ragged:
-        """Alphabet ids of documents that are searched whole, by sums of weights or by tf-idf; ValueError if they are split."""
+        """Alphabet ids of documents that are searched whole, by sums of weights or by tf-idf.
+
+        ValueError if they are split.
+        """
         if (
             not self._tables.is_plain
             or self._tables.isolated(by_sums) is not None

@@ -30,7 +30,7 @@ from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 
 def warmup() -> None:
-    """Compile every kernel of tokenizers, or read it from the cache, so that no later call waits for the compiler.
+    """Compile every kernel of tokenizers, or read it from the cache, so that no later call waits.
 
     Fits with mirrors, `ubpe_numba.bounds`, signals and clusters compile their own kernels on first use.
 

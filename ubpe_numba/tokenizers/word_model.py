@@ -1,4 +1,4 @@
-"""Vocabularies of WordPiece: arguments that are read, the model that they make, and pieces learned from words."""
+"""Vocabularies of WordPiece: arguments that are read, their model, and pieces from words."""
 
 from __future__ import annotations
 
@@ -52,7 +52,10 @@ class WordPlan(Plan):
     def _encode(
         self, docs: Any, offsets: Any, return_offsets: Any, options: Mapping[str, Any], name: str
     ) -> tuple[Documents, Ragged, Places | None]:
-        """Read documents, or the one "doc", and give their ids, and the places of pieces if `return_offsets` requests them."""
+        """Read documents, or the single one "doc", and give their ids.
+
+        Also the places of pieces if `return_offsets` requests them.
+        """
         units, first = options.get("units"), None if name == "doc" else 0
         chosen = options.get("allowed_special", "none"), options.get("disallowed_special", "all")
         if offsets is not None:
@@ -115,7 +118,7 @@ class WordPlan(Plan):
         return refusal
 
     def _words_of(self, text: str) -> list[str] | None:
-        """The words of a text that has no special token, in less time than `_of_texts` takes for one; None for another."""
+        """The words of a text without special tokens, in less time than `_of_texts`; None for other texts."""
         segmenter = self.model.segmenter
         cutter, special = segmenter.pretokenizer, segmenter.special
         if (
@@ -131,7 +134,10 @@ class WordPlan(Plan):
     def _of_words(
         self, lists: list[list[str]], trace: bool, name: str, first: int | None, without: frozenset[int]
     ) -> tuple[Ragged, Places]:
-        """The ids of documents that are words, and, if they are traced, where their pieces are in the words put together."""
+        """The ids of documents of words and, if traced, the places of their pieces.
+
+        Places refer to the words put together.
+        """
         one = len(lists) == 1
         words = lists[0] if one else list(chain.from_iterable(lists))
         bounds = (
@@ -183,14 +189,20 @@ class WordPlan(Plan):
     def _pieces(
         self, values: np.ndarray, words: np.ndarray, gap: int, trace: bool, without: frozenset[int]
     ) -> tuple[Ragged, np.ndarray]:
-        """The ids of words of code points, int64[w + 1], and, if traced, where pieces begin, and the last ends, int64[n + 1]."""
+        """The ids of words of code points, int64[w + 1], and, if traced, the borders of pieces.
+
+        The borders are int64[n + 1]: where pieces begin, and the end of the last.
+        """
         given = trusted(self.model.alphabet.lookup(values), words)
         found, sizes = self.encoder.encode(given, gap, self.n_threads, trace, without)
         return found, words if sizes is None else offsets_of(sizes)
 
 
 def _refuse(forbidden: frozenset[str], document: int, words: list[Any]) -> None:
-    """SpecialTokenError for a list of words that has a forbidden one; positions are those in the words put together."""
+    """SpecialTokenError for a list of words that has a forbidden one.
+
+    Positions are those in the words put together.
+    """
     try:
         if forbidden.isdisjoint(words):
             return
@@ -212,7 +224,7 @@ class WordByWord(NamedTuple):
     names: Mapping[int, str]
 
     def ids(self, documents: Documents, gone: np.ndarray | None = None, known: bool = True) -> Ragged:
-        """Ids given by the user, without those that are `gone`; UnknownTokenError for one that no piece has."""
+        """Ids given by the user, without those that are `gone`; UnknownTokenError for unused ids."""
         if gone is not None:
             return left_ids(documents, gone, self.ids)
         if documents.kind == "str":
@@ -242,7 +254,10 @@ def model_of(pieces: dict[str, int], prefix: str, unknown: int, cutter: Segmente
 
 
 def read_pieces(given: Any, name: str = "pieces") -> dict[str, int]:
-    """The id of every piece; TypeError for other things, ValueError for one that is there twice or an id out of range."""
+    """The id of every piece.
+
+    TypeError for other types, ValueError for a duplicate piece or an id out of range.
+    """
     if isinstance(given, (str, bytes)) or not isinstance(given, Iterable):
         way = "; WordPiece.train learns them" if name == "pieces" else ""
         raise TypeError(f"{name}: expected words, or a mapping of words to ids, got {describe(given)}{way}")
@@ -279,7 +294,10 @@ def added_tokens(
 
 
 def word_counts(words: Any) -> dict[str, int]:
-    """How often each word of a corpus occurs; TypeError or ValueError for words or counts that are not valid."""
+    """How often each word of a corpus occurs.
+
+    TypeError or ValueError for words or counts that are not valid.
+    """
     if isinstance(words, (str, bytes)):
         raise TypeError(
             f"words: expected words, got {describe(words)}; cut it first, for example with str.split"

@@ -306,14 +306,17 @@ class WordPiece(Decoding, Saving):
 
     @cached_property
     def _joins(self) -> tuple[str | None, bool]:
-        """The decoder of the file, if the package tokenizers runs it, and whether spaces before punctuation are dropped."""
+        """The decoder of the file, if tokenizers runs it, and whether spaces before punctuation go."""
         ours = {"type": "WordPiece", "prefix": self.prefix, "cleanup": False}
         own = (self._model.segmenter.file or {}).get("decoder", ours) or {}
         is_ours = own.get("type") == "WordPiece" and own.get("prefix") == self.prefix
         return None if is_ours else json.dumps(own or None), bool(own.get("cleanup", True))
 
     def _spaced(self, token: int, first: bool = False) -> str:
-        """The text of an id that follows others, if it is not the first: with a space before it, or without the prefix."""
+        """The text of an id after others: with a space before it, or without the prefix.
+
+        `first`: it is the first.
+        """
         name: str = self._model.segmenter.shown.get(token) or self._names.names[token]
         if self.prefix and not first:
             name = name[len(self.prefix) :] if name.startswith(self.prefix) else f" {name}"

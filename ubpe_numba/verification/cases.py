@@ -53,7 +53,10 @@ STRAY = (
 
 
 class Part(NamedTuple):
-    """One row of a verification: case number i is `run(draw(Random(f"{name} {i}")))`, a list of plain values."""
+    """One row of a verification, whose cases give lists of plain values.
+
+    Case number i is `run(draw(Random(f"{name} {i}")))`.
+    """
 
     name: str
     cases: int
@@ -74,7 +77,10 @@ def documents(rng: Random, size: int, most: int = 6, longest: int = 129) -> list
 
 
 def pairs(rng: Random, size: int, n: int, longest: int = 64) -> list[tuple[int, int]]:
-    """Up to `n` different pairs in order of creation, of tokens of at most `longest` symbols; pair i makes the token size + i."""
+    """Up to `n` different pairs in order of creation, of tokens of at most `longest` symbols.
+
+    Pair i makes the token size + i.
+    """
     found: list[tuple[int, int]] = []
     lengths = [1] * size
     for _ in range(n):
@@ -174,7 +180,10 @@ def draw_many(rng: Random) -> Inputs:
 
 
 def run_many(given: Inputs) -> Iterator[Any]:
-    """Merges with their counts, the ids of the documents once, and whether those of all copies are equal and decode."""
+    """Merges with their counts, the ids of the documents, and a comparison of all copies.
+
+    Copies must be equal and decode.
+    """
     n, docs = given["n_candidates"], given["documents"]
     tok: Any = BPE(24, alphabet=4, n_threads=2) if n == 1 else UBPEClassic(24, n, alphabet=4, n_threads=2)
     batch = Ragged.from_lists(docs * given["copies"])
@@ -205,7 +214,10 @@ def draw_rank(rng: Random) -> Inputs:
 
 
 def run_rank(given: Inputs) -> Iterator[Any]:
-    """Ids: of a batch, of single documents twice, with dropout, by the batch rule, of a stream; and decoded."""
+    """Ids, and decoded documents.
+
+    Ids of a batch, of single documents twice, with dropout, by the batch rule, and of a stream.
+    """
     docs, size = given["documents"], given["size"]
     tok: Any = BPE.from_merges(given["pairs"], alphabet=size)
     ids = tok.encode_batch(docs)

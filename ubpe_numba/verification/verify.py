@@ -32,7 +32,10 @@ DIGESTS = "digests.json"
 
 @dataclasses.dataclass(frozen=True)
 class Row:
-    """One part: its cases, how many of them differ, the first of these with its inputs (or an error), and the seconds."""
+    """One part: its cases, how many differ, the first of these with its inputs, and the seconds.
+
+    Instead of the first difference it may hold an error.
+    """
 
     name: str
     cases: int
@@ -160,7 +163,7 @@ def verify(*, fresh: bool = False, progress: bool | str = "auto") -> Verificatio
                 try:
                     found = digest(part.run(inputs))
                 except Exception as error:
-                    # of a kernel that gives what the library does not expect, or of the library
+                    # of a kernel whose result the library does not expect, or of the library
                     found = f"{type(error).__name__}: {error}"
                 if found != wanted:
                     differences += 1
@@ -181,7 +184,7 @@ def digest(results: Iterable[Any]) -> str:
 
 
 def _machine() -> dict[str, Any]:
-    """Versions, the processor as LLVM sees it, and how many versions of kernels this process compiled or loaded."""
+    """Versions, the processor as LLVM sees it, and numbers of compiled and loaded kernels."""
     versions = {
         "ubpe-numba": __version__, "numba": numba.__version__, "llvmlite": llvmlite.__version__, "NumPy": np.__version__,
         "Python": f"{platform.python_version()} ({platform.python_implementation()})",

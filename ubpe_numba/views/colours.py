@@ -28,9 +28,9 @@ __all__ = [
     "theme_of",
 ]
 
-#: Found by a search, so that the least distance of two of them, for normal sight and for each kind of
-#: colour-blindness, is great while all have a contrast of 3:1 with both papers. In this order a hue and the
-#: next one, which the rule shifts to, differ most.
+#: Found by a search: the smallest difference between two hues is large, for normal sight and for each kind of
+#: color blindness. All have a contrast of 3:1 with both papers. In this order a hue and the next, to which
+#: the rule shifts, differ most.
 HUES = ("#089ae4", "#e00947", "#6361ff", "#646a0c", "#ec4dbc", "#9d2fbe", "#be8a02", "#256e80")
 N_HUES = len(HUES)
 #: Text on each hue, nearly white or nearly black, whichever has the greater contrast, 4.6:1 or more; themes
@@ -44,10 +44,10 @@ GREY = -1
 class Theme:
     """The colors of a figure, each as ``"#rrggbb"``.
 
-    `name`: ``"light"`` or ``"dark"``; `paper`, `ink`: the ground, and text on it; `dim`: text that says less:
-    numbers at axes, notes; `grid`: lines of a grid; `highlight`: the ground of a place that is pointed at;
-    `grey`: symbols of the alphabet, and lines in the background; `hues`: the hues of tokens, `N_HUES` of
-    them, the same in both themes.
+    `name` is ``"light"`` or ``"dark"``. `paper` and `ink` are the background, and text on it. `dim` is for
+    secondary text: numbers at axes, notes. `grid` is for grid lines. `highlight` is the background of a
+    marked place. `grey` is for symbols of the alphabet, and lines in the background. `hues` are the `N_HUES`
+    hues of tokens, the same in both themes.
     """
 
     name: str
@@ -86,7 +86,7 @@ def theme_of(theme: str | Theme) -> Theme:
 
 
 def hue_of(token: int, n_alphabet: int) -> int:
-    """The hue of a token without neighbours: 5 times its id modulo `N_HUES`; `GREY` for a symbol of the alphabet.
+    """The hue of an isolated token: 5 times its id modulo `N_HUES`; `GREY` for a symbol.
 
     `token`: the id of the token; `n_alphabet`: the size of the alphabet, whose symbols have the ids below it.
     Returns an index of `HUES`, or `GREY`.
@@ -100,9 +100,9 @@ def hue_of(token: int, n_alphabet: int) -> int:
 def hues_of(ids: Any, n_alphabet: int) -> NDArray[np.int8]:
     """The hues of the tokens of a document; neighbors differ.
 
-    From the left: a symbol of the alphabet is grey. Any other token takes its own hue (`hue_of`), or the next
-    one (plus 1, modulo `N_HUES`) if the token before it was given that hue, also where both are the same
-    token. Grey may follow grey.
+    From the left: a symbol of the alphabet is grey. Any other token gets its own hue (`hue_of`), or the next
+    (plus 1, modulo `N_HUES`) if the token before it has that hue, even if both are the same token. Grey may
+    follow grey.
 
     `ids` (int[n]): the tokens of a document, from its beginning: the hues of a part of it may differ;
     `n_alphabet`: the size of the alphabet. Returns int8[n]: for each token an index of `HUES`, or `GREY`.

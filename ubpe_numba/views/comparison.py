@@ -122,7 +122,7 @@ def compare(
     Raises
     ------
     TypeError, ValueError
-        If there is no tokenizer, one has another class or several channels, or documents hold no symbols.
+        Without tokenizers, if one has another class or several channels, or if documents hold no symbols.
     NotFittedError
         If a tokenizer is not fitted.
 
@@ -172,7 +172,10 @@ def compare(
 
 
 def _width(name: str, tok: Any) -> float:
-    """How wide levels are that have the error bound of a tokenizer of signals; of integers one more than twice the bound."""
+    """The width of levels with the error bound of a tokenizer of signals.
+
+    For integers one more than twice the bound.
+    """
     if tok.channel_axis is not None:
         raise ValueError(
             f"tokenizers: {quoted(name)}: expected recordings of one channel, got channel_axis={tok.channel_axis}. "
@@ -183,7 +186,7 @@ def _width(name: str, tok: Any) -> float:
 
 
 def _levels(recordings: Any, width: float) -> Any:
-    """Recordings as levels of this width, with their offsets; what is missing is a level of its own."""
+    """Recordings as levels of this width, with their offsets; missing samples are a separate level."""
     parts = [recordings] if len(recordings) and np.ndim(recordings[0]) == 0 else list(recordings)
     arrays = [np.ma.filled(np.ma.asarray(part, np.float64), np.nan) for part in parts]
     levels = np.nan_to_num(np.floor(np.concatenate([*arrays, []]) / width), nan=np.inf)
@@ -265,7 +268,7 @@ def _mixed(
     gram: NDArray[np.int32],
     n_contexts: int,
 ) -> NDArray[np.float64]:
-    """The probability of each symbol by grams of one more symbol than those of the lower orders, float64[n].
+    """The probability of each symbol by grams that are one symbol longer, float64[n].
 
     `lower` float64[n]: its probability by the lower orders; `counts` and `contexts` int32: of each gram;
     `context` and `gram` int32[n]: of each symbol, -1 if it was not seen.

@@ -1,4 +1,4 @@
-"""The figure of the demo: seconds of a signal in tokens, under every vocabulary size, and tokens over all their occurrences."""
+"""The demo's figure: seconds of a signal in tokens, their skyline, and tokens at all places."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _LEFT, _RIGHT = 0.045, 0.985  # of the figure
 
 
 class Found(NamedTuple):
-    """A signal, float64[n], what its tokens decode to, and of each token its id, first sample and number of samples."""
+    """A signal, float64[n], its decoded values, and ids, first samples and lengths of its tokens."""
 
     signal: NDArray[np.float64]
     decoded: NDArray[np.float64]
@@ -49,7 +49,7 @@ class Shapes(NamedTuple):
 
     @classmethod
     def of(cls, found: Found, *, shortest: int, n: int = 8, least: int = 5, side: int = 0) -> Shapes:
-        """At most `n` tokens that say most and differ: of `shortest` samples or more, at `least` places or more.
+        """At most `n` telling and different tokens of `shortest` samples or more, at `least` places.
 
         >>> wave = np.array([0.0, 9, 0, 1, 10, 1])
         >>> shapes = Shapes.of(Found(wave, wave, np.array([7, 7]), np.array([0, 3]), np.array([3, 3])), shortest=3, least=2)
@@ -87,15 +87,15 @@ def draw(
     learned: int = 0,
     theme: str | Theme = "light",
 ) -> None:
-    """Write a PNG that shows what tokens find in an ECG; a reader finds the old file or the new one, never a part of it.
+    """Write a PNG of the tokens of an ECG, atomically.
 
     Above, six seconds in tokens, of which up to six have a letter and a color of their own; all others are
     grey. Below them the skyline of the same seconds, then the lettered tokens over all their places in the
-    record. `found`: the record and its tokens; `coarse`: a tokenizer by rank of the record in levels, the
-    level of each sample, and how far one may be off; `rate`: samples a second; `bound`: how far a decoded
-    sample may be from the given one; `learned`: the samples that tokens were learned from, the first ones:
-    seconds after them are shown, if there are enough; `theme`: ``"light"`` or ``"dark"``. Raises ImportError
-    if matplotlib is not installed. Raises OSError if the file cannot be written.
+    record. `found`: the record and its tokens. `coarse`: a tokenizer by rank of the record in levels, the
+    level of each sample, and the largest error of a level. `rate`: samples per second. `bound`: the error
+    bound of decoded samples. `learned`: the number of first samples that tokens were learned from; later
+    seconds are shown, if there are enough. `theme`: ``"light"`` or ``"dark"``. Raises ImportError if
+    matplotlib is not installed. Raises OSError if the file cannot be written.
     """
     chosen = theme_of(theme)
     figure = bare_figure((15, 10.6), chosen)
@@ -175,9 +175,9 @@ def draw(
 
 
 def _window(found: Found, tokens: NDArray[np.int64], size: int, learned: int) -> slice:
-    """The tokens of about `size` samples, after those that were learned if there are so many, most of them of these tokens.
+    """The tokens of about `size` samples with the most of `tokens`, after the learned part if possible.
 
-    Of all places the one is taken where the samples of these times the number of different ones are most.
+    The chosen place has the largest product: samples of these tokens times the number of different ones.
     """
     if found.signal.size - learned < size:
         learned = 0

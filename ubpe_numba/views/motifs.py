@@ -1,4 +1,4 @@
-"""Tokens that are shown: which say most and differ, their occurrences in context, and how text and names are written."""
+"""Tokens to show: the most telling and different ones, their contexts, and labels."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ def contexts_of(
 ) -> NDArray[np.float64]:
     """The values of occurrences and of `side` symbols on either side; NaN outside the document.
 
-    `values` (float64[n_values]): documents, one after the other; `offsets` (int64[d + 1]): where each begins;
+    `values` (float64[n_values]): documents, one after the other. `offsets` (int64[d + 1]): where each begins.
     `documents`, `starts` (int64[k]): the document of each occurrence, and its first symbol, counted from the
-    beginning of the document; `length`: symbols of the motif; `side`: symbols before and after it. Returns
+    beginning of the document. `length`: symbols of the motif. `side`: symbols before and after it. Returns
     float64[k, side + length + side]: a row for each occurrence.
 
     >>> contexts_of(np.array([1.0, 2, 3, 4]), np.array([0, 3, 4]), np.array([0]), np.array([1]), length=2, side=1)
@@ -69,7 +69,7 @@ _POINTS = 256  # of a shape that is compared
 def says_most(
     ranges: NDArray[np.float64], counts: NDArray[np.int64], lengths: NDArray[np.int64], least: int = 2
 ) -> NDArray[np.float64]:
-    """How much each motif says: its range of values times the tokens that it saves, ``counts * (lengths - 1)``.
+    """The score of each motif: its range of values times its savings, ``counts * (lengths - 1)``.
 
     Tokens with fewer than `least` occurrences are left out: a motif occurs more than once.
 
@@ -98,9 +98,9 @@ def likeness(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
 
 
 def choose_diverse(shapes: list[NDArray[np.float64]], scores: NDArray[np.float64], n: int) -> list[int]:
-    """At most `n` indices of shapes: each time the largest product of score and dissimilarity to the shapes already chosen.
+    """At most `n` indices of shapes, chosen by score and by dissimilarity to those chosen before.
 
-    The order is that of the scores, so that a gallery begins with what says most.
+    The product of both decides. The order is that of the scores, so that a gallery begins with the best.
 
     >>> beat, wave = np.array([0.0, 9, 0]), np.array([0.0, 1, 2, 3, 3])
     >>> choose_diverse([beat, beat + 1, wave], np.array([9.0, 8, 2]), 2)
@@ -127,7 +127,7 @@ def is_signal(v: TokenTable) -> bool:
 
 
 def say_most(v: TokenTable, counts: NDArray[np.int64], n: int, least: int = 2) -> NDArray[np.int64]:
-    """The tokens to show: at most `n` of those that say most, none a variation or a part of another; the first says most.
+    """The tokens to show: at most `n` of the best, none a variation or a part of another.
 
     `counts` (int64[V]): how often each occurs, and `least` how often one must; if nothing is known, 0 of all,
     lengths decide. Tokens that are written say as much as they save. O(vocabulary).
@@ -160,7 +160,7 @@ def sides_of(
     length: int,
     side: int,
 ) -> list[tuple[str, str]]:
-    """The text before and after occurrences: `contexts_of` of text, whose characters are whole, and of names."""
+    """The text before and after occurrences, by `contexts_of`, in whole characters or names."""
     found = []
     for document, start in zip(documents.tolist(), starts.tolist(), strict=True):
         low, high = offsets[document : document + 2].tolist()
@@ -209,7 +209,9 @@ def line_of(value: Any, most: int = 34) -> str:
 
 
 def labels_of(alphabet: Any, known: NDArray[Any], leaves: NDArray[np.void], table: Any) -> list[str | None]:
-    """Name each symbol of a document of text, bytes or names, to be written below it; special tokens by their names.
+    """Name each symbol of a document of text, bytes or names, to write it below the symbol.
+
+    Special tokens have their names.
 
     `known`: the number of each symbol in the alphabet, -1 of a special token; `leaves`: their blocks, in
     order.

@@ -1,4 +1,6 @@
-"""Notebook displays (`_repr_html_`) of tokenizers, vocabularies and batches: HTML that is well-formed XML, with inline SVG.
+"""Notebook displays (`_repr_html_`) of tokenizers, vocabularies and batches.
+
+They are HTML that is well-formed XML, with inline SVG.
 
 No script, no style sheet, no address: elements carry their styles, and text and bars have the color of the
 page, so light and dark notebooks show them alike. Values reach these functions lazily (`runtime/lazy.py`).
@@ -88,7 +90,10 @@ def vocabulary_html(v: TokenTable) -> str:
 
 
 def _tokens(v: TokenTable, tokens: NDArray[np.int64], title: str) -> str:
-    """A table of tokens below its title: how often each occurs, and its text, or its symbols and shape, all to one scale."""
+    """A table of tokens below its title: counts, and text, or symbols and shape.
+
+    All shapes have one scale.
+    """
     if not tokens.size:
         return ""
     known, name = (v.counts, "merged") if v.occurrences is None else (v.occurrences, "occurrences")

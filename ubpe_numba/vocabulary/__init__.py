@@ -1,1 +1,1 @@
-"""The results of a fit: alphabet, tokens, special tokens, how documents are split, and the rules of the fit."""
+"""Results of a fit: alphabet, tokens, special tokens, splitting of documents, rules of the fit."""

@@ -205,7 +205,7 @@ class Alphabet:
 
     @classmethod
     def _from_distinct(cls, values: NDArray[Any], kind: str, n: int, ids: Any = _NO_IDS) -> Alphabet:
-        """Make an alphabet of valid symbols, held in the dtype of their kind, of integers the narrowest of two."""
+        """Make an alphabet of valid symbols, in the dtype of their kind, for integers the narrower."""
         if n == values.size and np.array_equal(values, np.arange(n)):
             return cls(kind, n)
         wide = kind == "int" and not -(2**31) <= values.min() <= values.max() < 2**31
@@ -327,7 +327,10 @@ class Alphabet:
 
     @property
     def symbols(self) -> NDArray[Any]:
-        """The symbol of each id, read-only: uint8 for bytes, uint32 code points for str, int32 or int64 for integers."""
+        """The symbol of each id, read-only.
+
+        uint8 for bytes, uint32 code points for str, int32 or int64 for integers.
+        """
         symbols = self._symbols
         if symbols is None:
             symbols = np.arange(self.size, dtype=_DTYPES[self.kind])
@@ -410,9 +413,9 @@ class Alphabet:
         documents : Documents
             The documents, as `as_documents` returns them.
         unknown : str or int
-            What happens to symbols that are not in the alphabet: ``"raise"``, ``"skip"`` (they are left out),
-            ``"nearest"`` (integers become the nearest symbol, of two the lower), or the id that replaces
-            them.
+            What happens to symbols that are not in the alphabet. ``"raise"`` raises an error, ``"skip"``
+            leaves them out. ``"nearest"`` replaces integers by the nearest symbol, the lower of two. An id
+            replaces them by itself.
         name : str
             The name of the documents in messages.
 
@@ -496,7 +499,9 @@ class Alphabet:
         return self.symbols[ids]
 
     def output(self, symbols: NDArray[Any]) -> NDArray[Any] | str | bytes | list[Any]:
-        """The form in which a user gets one document: `str`, `bytes`, a list of names, or for integers `symbols` itself.
+        """One document in the form for users: `str`, `bytes`, a list of names, or integers.
+
+        Integers are returned as they are.
 
         Parameters
         ----------
@@ -515,7 +520,10 @@ class Alphabet:
         return symbols.astype(np.uint8, copy=False).tobytes() if self.kind == "bytes" else symbols
 
     def state(self) -> dict[str, Any]:
-        """The arguments of `from_state`: symbols are None for the identity, folded ones only there if there are any."""
+        """The arguments of `from_state`: symbols are None for the identity.
+
+        Folded symbols are included only if there are any.
+        """
         if self.names is not None:
             from ubpe_numba.documents.words import to_state  # here only, as above
 
@@ -531,7 +539,10 @@ class Alphabet:
     def from_state(
         cls, kind: str, size: int, symbols: Any = None, folded_symbols: Any = None, folded_ids: Any = None
     ) -> Alphabet:
-        """Make an alphabet from a result of `state`, where arrays may have become lists; symbols as for `from_symbols`."""
+        """Make an alphabet from a result of `state`, whose arrays may be lists.
+
+        Symbols as for `from_symbols`.
+        """
         try:
             if kind == "name":
                 from ubpe_numba.documents.words import from_state  # here only, as above
@@ -617,7 +628,7 @@ def distinct_symbols(documents: Documents) -> NDArray[Any]:
 
 
 def has_names(alphabet: Any) -> bool:
-    """Whether the argument `alphabet` is a list or a mapping of other things than integers, characters and bytes."""
+    """Whether `alphabet` is a list or a mapping of anything but integers, characters and bytes."""
     if isinstance(alphabet, np.ndarray) and alphabet.dtype.kind in "OUS":
         alphabet = alphabet.tolist()
     if not isinstance(alphabet, (list, tuple, Mapping)) or not len(alphabet):
@@ -628,7 +639,7 @@ def has_names(alphabet: Any) -> bool:
 
 
 def alphabet_of(argument: Any, given: Documents) -> Alphabet:
-    """The alphabet of a fit: the argument of the constructor, or if that is None, learned from the documents."""
+    """The alphabet of a fit: the argument of the constructor or, if None, learned from the documents."""
     if argument is None:
         return Alphabet.learn(given)
     # documents without any symbol are of any kind
@@ -636,14 +647,14 @@ def alphabet_of(argument: Any, given: Documents) -> Alphabet:
 
 
 def shown_symbol(symbol: Any, kind: str) -> Any:
-    """A symbol of documents as users have it: the character of a code point, the name of a number, or the integer itself."""
+    """A symbol as users see it: the character of a code point, the name of a number, or the integer."""
     if isinstance(kind, Named):
         return kind.names[int(symbol)]
     return chr(symbol) if kind == "str" else int(symbol)
 
 
 def check_size(alphabet: Alphabet, n_tokens: int, learned: bool) -> None:
-    """ValueError if the ids of a vocabulary are fewer than the symbols of its alphabet, which may be `learned`."""
+    """ValueError if `n_tokens` is less than the size of the alphabet, which may be `learned`."""
     if n_tokens < alphabet.size:
         hint = ""
         if learned and alphabet.is_identity and alphabet.kind == "int":
@@ -666,7 +677,10 @@ def _window(documents: Documents) -> NDArray[Any]:
 
 
 def _read_symbols(symbols: Any) -> Documents:
-    """A document of the symbols of an alphabet that is given as a sequence; TypeError or ValueError for invalid entries."""
+    """A document of the symbols of an alphabet that is given as a sequence.
+
+    TypeError or ValueError for invalid entries.
+    """
     if isinstance(symbols, np.ndarray) and symbols.dtype.kind in "OUST":
         symbols = symbols.tolist()
     if isinstance(symbols, (str, bytes, bytearray, memoryview)) or hasattr(type(symbols), "__array__"):

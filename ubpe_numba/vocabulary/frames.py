@@ -1,4 +1,4 @@
-"""Frames: documents whose symbols come in groups of k, such as the channels of an instant, and tokens that keep to them.
+"""Frames: groups of k symbols, such as the channels of an instant, that tokens respect.
 
 A token lies within a frame, or consists of whole frames: a merge crosses the end of a frame only between
 tokens whose lengths are multiples of k. Frames are counted from the beginning of a document; the last one may
@@ -8,12 +8,12 @@ A fit has a mark after every frame (fitting/kernels/text_cells.py). Encoders kno
 documents, the last symbol of each frame is replaced by symbol + A, for an alphabet of A. In their vocabulary,
 a token that is a part of a frame exists in two forms: for the end of a frame and for elsewhere.
 
-    symbols      0 1 | 2 3              2 and 3 are 0 and 1 at the end of a frame tokens       4 = [0, 1]
-    5 = [0, 3], the same one at the end        6 = [1, 5] = [1, 0, 3], a whole frame document     1 0 1 0 1 1
-    1 0 3 0 1 3 -> 6 4 3, which are 3 2 1
+    symbols      0 1 | 2 3              2 and 3 are 0 and 1 at the end of a frame
+    tokens       4 = [0, 1]             5 = [0, 3], the same at the end     6 = [1, 5] = [1, 0, 3], a frame
+    document     1 0 1 0 1 1            1 0 3 0 1 3 -> 6 4 3, which are 3 2 1
 
-A copy is merged directly after the other, and in a frame it is further to the right, so merging by rank gives
-the same result as from left to right.
+The second copy is merged directly after the first, and in a frame it is further to the right. So merging by
+rank gives the same result as from left to right.
 """
 
 from __future__ import annotations
@@ -33,9 +33,11 @@ from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 
 class Frames(NamedTuple):
-    """Frames of `size` symbols of `n_alphabet`: the `vocabulary` for encoders, and the token `of` each of its tokens, int32[V].
+    """Frames of `size` symbols over an alphabet of `n_alphabet`.
 
-    `first` int32[V]: the first copy of each learned token, by which tf-idf counts; symbols weigh nothing.
+    `vocabulary` is for encoders; `of` int32[V] is the original token of each of its tokens.
+
+    `first` int32[V] is the first copy of each learned token, by which tf-idf counts; symbols have weight 0.
     """
 
     size: int
@@ -46,7 +48,9 @@ class Frames(NamedTuple):
 
     @classmethod
     def over(cls, given: Vocabulary, size: int) -> Self:
-        """Make the vocabulary for encoders; ValueError if a token of `given` does not keep to frames of `size` symbols.
+        """Make the vocabulary for encoders.
+
+        ValueError if a token of `given` does not respect frames of `size` symbols.
 
         >>> frames = Frames.over(Vocabulary.from_merges(2, [[0, 1], [1, 2]]), 3)
         >>> frames.vocabulary.merges.tolist(), frames.of.tolist()
@@ -84,14 +88,17 @@ class Frames(NamedTuple):
         return trusted(self.of[found.values], found._offsets)
 
     def marked(self, documents: Ragged) -> Ragged:
-        """The documents in which the last symbol of each frame is another one."""
+        """The documents with the last symbol of each frame replaced."""
         values, offsets = documents.values.copy(), documents._offsets
         values[ends(offsets, self.size) - 1] += np.int32(self.n_alphabet)
         return trusted(values, offsets)
 
 
 def ids_of_segments(corpus: Corpus, alphabet: Alphabet) -> tuple[np.ndarray, np.ndarray]:
-    """The alphabet ids of a corpus and the offsets of its segments; UnknownSymbolError with the number of the document."""
+    """The alphabet ids of a corpus and the offsets of its segments.
+
+    UnknownSymbolError with the number of the document.
+    """
     try:
         ids = alphabet.to_ids(corpus.given._replace(values=corpus.values, offsets=corpus.offsets))
     except UnknownSymbolError:
@@ -115,10 +122,10 @@ def ends(offsets: np.ndarray, size: int) -> np.ndarray:
 def with_marks(
     corpus: Corpus, alphabet: Alphabet, lengths: np.ndarray | None, size: int, mark: int, most: int
 ) -> Corpus:
-    """The corpus as ids, with a mark after every frame that ends with a part of one; its kind is ``"marks"``.
+    """The corpus as ids, with a mark after every complete frame; its kind is ``"marks"``.
 
-    lengths int64[alphabet]: symbols of each id, None for one each. ValueError for a document that then has
-    `most` or more, UnknownSymbolError for a symbol outside the alphabet.
+    `lengths` int64[alphabet] are the symbols per id, None if each is 1. ValueError for a document that then
+    has `most` or more, UnknownSymbolError for a symbol outside the alphabet.
 
     >>> from ubpe_numba.documents.read import as_corpus
     >>> with_marks(as_corpus([[0, 1, 2, 0]]), Alphabet.dense(3), np.array([1, 1, 2]), 2, -2, 9).values.tolist()
@@ -143,7 +150,10 @@ def with_marks(
 
 
 def frame_of(frame: Any, segmenter: Segmenter, corpus: Corpus | None = None, order: str = "creation") -> int:
-    """The argument `frame` of a fit, 0 for frames of a single symbol; TypeError or ValueError if frames are not possible."""
+    """The argument `frame` of a fit, 0 for frames of a single symbol.
+
+    TypeError or ValueError if frames are not possible.
+    """
     size, reserved = positive(frame, "frame", "an int or None"), segmenter.reserved
     if order != "creation":
         raise ValueError(

@@ -1,8 +1,10 @@
-"""Documents that count together with their mirrors: read backwards, with each symbol replaced, as the other strand of DNA.
+"""Mirrors: documents count together with their reversed form, as the other strand of DNA.
+
+In the mirror of a document each symbol is also replaced.
 
     mirror {"A": "T", "C": "G"}        GATTACA <-> TGTAATC
 
-Of a tokenizer with a mirror every token has one: a fit merges a pair (a, b) together with (mirror of b,
+In a tokenizer with a mirror every token has a mirror: a fit merges a pair (a, b) together with (mirror of b,
 mirror of a). A document is encoded as it is or mirrored, whichever comes first in the order of ids, and then
 the ids are mirrored back. So the encoding of the mirrored document is the mirrored encoding, by any
 objective, unless a document is its own mirror.
@@ -121,7 +123,7 @@ def tokens_of(model: Any) -> NDArray[np.int32]:
 
 
 def settings_with(settings: Any, frame: Any, segmenter: Any, alphabet: Alphabet, estimates: bool) -> Any:
-    """The `Settings` of a fit with a mirror; ValueError for settings that such a fit does not support."""
+    """The `Settings` of a fit with a mirror; ValueError for settings that it does not support."""
     for name, usual in (("ties", "smallest"), ("order", "creation")):
         if (value := getattr(settings.rules, name)) != usual:
             raise ValueError(f"rules: {name}={value!r}: a fit with a mirror has {name}={usual!r} only")
@@ -143,7 +145,9 @@ def settings_with(settings: Any, frame: Any, segmenter: Any, alphabet: Alphabet,
 def counts_of_both(
     pairs: NDArray[np.int64], counts: NDArray[np.int64], mirror: NDArray[np.int32], most: int = 0
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The pairs and their mirrors, by left token, and what both count together; `most`, the count of a pair that is not there.
+    """The pairs and their mirrors, by left token, and the sum of both counts.
+
+    `most` is the count of a pair that is missing.
 
     >>> counts_of_both(np.array([0 << 32 | 1, 0 << 32 | 2]), np.array([3, 1]), np.array([2, 1, 0], np.int32))
     (array([         1,          2, 4294967298]), array([3, 2, 3]))
@@ -163,7 +167,9 @@ def counts_of_both(
 
 
 def encode_either(encode: Callable[[Ragged], Ragged], mirror: NDArray[np.int32], documents: Ragged) -> Ragged:
-    """Encode each document or its mirror, whichever comes first in the order of ids; ids of the latter are mirrored back.
+    """Encode each document or its mirror, whichever comes first in the order of ids.
+
+    The ids of a mirrored document are mirrored back.
 
     mirror int32[V], of tokens. O(symbols).
 
@@ -182,7 +188,7 @@ def encode_either(encode: Callable[[Ragged], Ragged], mirror: NDArray[np.int32],
 def _come_later(documents: Ragged, mirror: NDArray[np.int32]) -> NDArray[np.bool_]:
     """Which documents come after their mirrors in the order of ids.
 
-    O(documents), and O(symbols) where both are long alike.
+    O(documents), and O(symbols) for documents and mirrors that have long common beginnings.
     """
     values, begins, ends = documents.values, documents._offsets[:-1], documents._offsets[1:]
     later = np.zeros(begins.size, bool)

@@ -1,4 +1,4 @@
-"""Arguments of a tokenizer that change or split documents before anything is learned or encoded, as one value."""
+"""Arguments that change or split documents before learning and encoding, as one value."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SHORT.maxstring, SHORT.maxother, SHORT.maxlevel, SHORT.maxlist, SHORT.maxtuple, 
 @told
 @dataclasses.dataclass(frozen=True, repr=False)
 class Preprocessing:
-    """How documents are changed and split before anything is learned or encoded, and which sequences in them are reserved.
+    """How documents are changed and split before learning and encoding, and reserved sequences.
 
     Parameters
     ----------
@@ -41,48 +41,47 @@ class Preprocessing:
         a `text.Pretokenizer`, or a `text.Splitter`, its list of steps, or the name of a step, such as
         ``"BertPreTokenizer"``. None: not at all.
     special_tokens
-        Words with ids of their own, never cut and never merged: a list (ids after the vocabulary, beyond
-        `n_tokens`), or a mapping of words to ids: with ids beyond the final size where there is to be a
-        `fit_more`. `str`, `bytes` or sequences of integers, as the documents. See `encode`. The parts of a
-        document between them count as documents.
+        Words with ids of their own, never split and never merged: `str`, `bytes` or sequences of integers, as
+        the documents. A list gives them the ids after the vocabulary, beyond `n_tokens`. A mapping sets their
+        ids; before a `fit_more`, choose ids beyond the final size. See `encode`. The parts of a document
+        between them count as documents.
     special_first
         Special tokens, given as a list, have the ids 0, 1, ..., and the tokens of the vocabulary follow, as
-        trainers of Hugging Face number them; `n_tokens` still counts those of the vocabulary only. Known
-        words stay at the end.
+        in trainers of Hugging Face. `n_tokens` still counts only the tokens of the vocabulary. Known words
+        stay at the end.
     known_words
         As `special_tokens`, for words that are found in every document, allowed or not.
     normalizer
-        Changes text before it is cut: a `text.Normalizer`, or the step or the list of steps that one is made
-        of, such as ``"NFC"`` or ``["NFC", {"type": "Replace", "pattern": {"String": " "}, "content": "▁"}]``;
-        None to leave it as it is. Positions refer to the text as given, and `decode` gives the text as it was
-        changed (`is_lossless`).
+        Changes text before it is split: a `text.Normalizer`, or its step or list of steps. Examples are
+        ``"NFC"`` and ``["NFC", {"type": "Replace", "pattern": {"String": " "}, "content": "▁"}]``. None
+        leaves text as it is. Positions refer to the original text, and `decode` returns the changed text
+        (`is_lossless`).
     encoding
         ``"utf-8"``: `str` is encoded as UTF-8 bytes, and decoded to `str`, and `boundaries` count bytes.
         None: documents are as they are.
     break_tokens
-        Symbols of the alphabet that always are a token of their own, and that no token crosses, such as bar
-        lines in music or control events: integers, characters, bytes or words. Like `boundaries` before and
-        after each of them, in documents that are encoded too; the documents stay documents. Where text is
-        cut, before that.
+        Symbols of the alphabet that are always single tokens, and that no token crosses, such as bar lines in
+        music or control events: integers, characters, bytes or words. They act as `boundaries` before and
+        after each of them, also when encoding; the documents stay whole. If text is split, break tokens come
+        first.
     stop_tokens
-        The same after text was cut: the pattern sees them, and then the segments are cut at them.
+        The same after text was split: the pattern sees them, and then the segments are split at them.
     runs
-        Symbols of the alphabet that come in long runs, such as N in the gaps of a genome, zeros or rests:
-        integers, characters or bytes. A run becomes tokens of 1, 2, 4, 8 ... symbols, as many as the
-        documents of the fit need, and at most 2**20; no other token holds such a symbol, so that gaps take
-        some ids and no more. With a mirror they are their own mirrors.
+        Symbols of the alphabet with long runs, such as N in the gaps of a genome, zeros or rests: integers,
+        characters or bytes. A run becomes tokens of 1, 2, 4, 8 ... symbols, as many as the documents of the
+        fit need, and at most 2**20. No other token contains these symbols, so gaps use only a few ids. With a
+        mirror they are their own mirrors.
     flags
-        A mapping of special tokens and known words to names of flags: ``"lstrip"`` and ``"rstrip"`` take
-        white space beside the word with it, ``"single_word"`` finds it only as a whole word, ``"normalized"``
-        in the normalised text.
+        A mapping of special tokens and known words to names of flags. ``"lstrip"`` and ``"rstrip"`` include
+        adjacent white space, ``"single_word"`` matches whole words only, ``"normalized"`` matches in the
+        normalized text.
     mirror
-        A mapping of symbols to their mirrors, such as ``{"A": "T", "C": "G"}``, which holds both ways; a
-        symbol that is not there is its own, and with ``{}`` all are. The mirror of a document is read
-        backwards, with each symbol replaced: the other strand of DNA, or a sequence in reversed time. A fit
-        counts each document together with its mirror, in all statistics, and merges a pair together with its
-        mirror, so that the mirror of each token is one (``vocabulary.mirror``). The encoding of a mirrored
-        document is the mirrored encoding, unless a document is its own mirror. Not for text that is cut or
-        changed.
+        A mapping of symbols to their mirrors, such as ``{"A": "T", "C": "G"}``, valid in both directions. A
+        symbol outside it is its own mirror; with ``{}`` all are. The mirror of a document is read backwards,
+        with each symbol replaced: the other strand of DNA, or a sequence in reversed time. A fit counts each
+        document together with its mirror, in all statistics. It merges a pair together with its mirror, so
+        that the mirror of each token is a token (``vocabulary.mirror``). The encoding of a mirrored document
+        is the mirrored encoding, unless a document is its own mirror. Not for text that is split or changed.
 
     Raises
     ------
@@ -121,7 +120,7 @@ class Preprocessing:
             raise ValueError(f"encoding: expected None or 'utf-8', got {quoted(self.encoding)}")
         made: dict[str, Any] = {"special_first": bool(self.special_first)}
         if self.pretokenizer is not None:
-            # here, as below: integers have no such steps
+            # here, as below: integers do not use these steps
             from ubpe_numba.text.pretokenizer import Pretokenizer
             from ubpe_numba.text.splitter import Splitter
             from ubpe_numba.text.steps import PRE_TOKENIZERS
@@ -188,7 +187,10 @@ class Preprocessing:
         )
 
     def _segmenter(self, kind: str, size: int | None) -> Segmenter:
-        """Make what applies it to documents of this kind, for `size` ids of the vocabulary, None if not known yet."""
+        """Make the segmenter of this preprocessing for documents of a kind.
+
+        `size` is the number of ids of the vocabulary, None if not known yet.
+        """
         if self.is_plain:
             return PLAIN  # so that callers can tell by identity that there is nothing to do
         if self.pretokenizer is not None and kind == "int":

@@ -5,11 +5,10 @@ their ids. Symbols stay in the alphabet, each as a token of its own that no othe
 
     symbols  "<s>[m]|."
     begin    end    id    flags
-        0      3     7    SPECIAL           a special token: found only in calls that allow it 3      6     8
-        LSTRIP            a known word, found in every document, here with the white space before it 6      7
-        -1    BREAK             a break token: documents are cut before and after it, before a pre-tokenizer
-        cuts 7      8    -1    STOP              a stop token: segments are cut before and after it; without a
-        pre-tokenizer as BREAK
+        0      3     7    SPECIAL      a special token: found only in calls that allow it
+        3      6     8    LSTRIP       a known word, found in every document, with the white space before it
+        6      7    -1    BREAK        a break token: documents are split at it, before the pre-tokenizer
+        7      8    -1    STOP         a stop token: segments are split at it; without a pre-tokenizer as BREAK
 
 Over integers a special token may have a name in the place of symbols: no document holds it. Words from
 elsewhere may have further flags: they are not parts of longer words (SINGLE_WORD), they are searched in
@@ -39,11 +38,11 @@ Word = str | bytes | tuple[int, ...]
 #: The arguments `allowed_special` and `disallowed_special` of a call of `encode`.
 SpecialChoice = tuple[Any, Any]
 
-#: The table: where the symbols of a row begin and end, the id that they become (-1: they stay symbols), and
+#: The table: begin and end of the symbols of a row, the id that they become (-1: they stay symbols), and
 #: flags.
 RESERVED = np.dtype([("begin", np.int64), ("end", np.int64), ("id", np.int32), ("flags", np.uint16)])
-#: Flags of words in model files and in `tokenizer.json`: white space to the left or right belongs to a word,
-#: it is no part of a longer word, it is found in normalised text, it is found in no text.
+#: Flags of words in model files and in `tokenizer.json`. White space to the left or right belongs to the
+#: word. It is not part of a longer word. It is found in normalized text. It is found in no text.
 LSTRIP, RSTRIP, SINGLE_WORD, NORMALIZED, ONLY_DECODED = 1, 2, 4, 8, 16
 # as a tokenizer.json has them
 FLAGS = {"lstrip": LSTRIP, "rstrip": RSTRIP, "single_word": SINGLE_WORD, "normalized": NORMALIZED}
@@ -78,7 +77,7 @@ class Reserved:
         Ids, flags and numbers of symbols of the words, and where their symbols begin in `values`.
     always, found, late, named : bool[w]
         Which words are known words, found in every document; are found in texts at all; are found in
-        normalised text; are names.
+        normalized text; are names.
     has_symbols, has_stops, has_flags : bool
         Whether the table has break or stop tokens; stop tokens; a word that matches more than its symbols, or
         other symbols.
@@ -92,7 +91,10 @@ class Reserved:
         self, kind: str, words: tuple[Word, ...], ids: np.ndarray, flags: np.ndarray, breaks: np.ndarray = _NONE,
         stops: np.ndarray = _NONE, shared: bool = False,
     ) -> None:  # fmt: skip
-        """Store words with ids and flags, and symbols, int64[k] ascending; ValueError for an empty or duplicate word."""
+        """Store words with ids and flags, and symbols, int64[k] ascending.
+
+        ValueError for an empty or duplicate word.
+        """
         self.kind, self.words, self.shared = kind, words, shared
         read = utf8_document if kind == "bytes" else as_document
         is_name = np.array([kind == "int" and isinstance(word, str) for word in words], bool)
@@ -149,15 +151,15 @@ class Reserved:
         cls, special: Any, known: Any, kind: str, size: int | None, flags: Mapping[Word, int] | None = None, shared: bool = False,
         first: bool = False, breaks: Any = None, stops: Any = None,
     ) -> Reserved | None:  # fmt: skip
-        """Read the arguments `special_tokens`, `known_words`, `break_tokens` and `stop_tokens`; None if all are empty.
+        """Read `special_tokens`, `known_words`, `break_tokens` and `stop_tokens`; None if all are empty.
 
         `special` and `known` are lists of words or mappings of words to ids. Words of a list get the next ids
-        from `size` on, special tokens first; `size` is the number of other ids of the tokenizer, or None
-        before a fit (all ids are then 0). With `first` special tokens, a list, get the ids 0, 1, ... instead,
-        and the other ids follow them. `breaks` and `stops` are iterables of symbols: integers, characters, or
-        bytes (integers, `bytes` of length 1 or ASCII characters); a symbol in both breaks. TypeError for
-        other types and for words that are not of the `kind`, ValueError for a duplicate word or id, an id far
-        above the others, or a symbol out of range.
+        from `size` on, special tokens first. `size` is the number of other ids of the tokenizer, or None
+        before a fit (all ids are then 0). With `first`, special tokens in a list get the ids 0, 1, ...
+        instead, and the other ids follow them. `breaks` and `stops` are iterables of symbols: integers,
+        characters, or bytes (integers, `bytes` of length 1 or ASCII characters). A symbol in both is a break
+        token. TypeError for other types and for words that are not of the `kind`. ValueError for a duplicate
+        word or id, an id far above the others, or a symbol out of range.
 
         >>> made = Reserved.from_user(["<s>"], ["ab"], "str", 5, breaks="|")
         >>> made.rows.tolist(), made.symbols(BREAK).tolist()
@@ -247,7 +249,10 @@ class Reserved:
         return made
 
     def _chosen(self, names: Any, name: str, all_of: np.ndarray) -> np.ndarray:
-        """The words that an argument names, bool[w]: ``"all"`` (those of `all_of`), ``"none"``, or special tokens."""
+        """The words that an argument names, bool[w].
+
+        ``"all"`` means those of `all_of`, ``"none"`` no word; otherwise special tokens.
+        """
         out = np.zeros(len(self.words), bool)
         if isinstance(names, str):
             if names not in ("all", "none"):
@@ -270,9 +275,9 @@ class Reserved:
         return out
 
     def normalized(self, change: Callable[[str], str] | None) -> tuple[Reserved, np.ndarray]:
-        """The words that are searched in normalized text, normalized themselves, and int64, the index of each here.
+        """The words that are found in normalized text, normalized, and the index of each here, int64.
 
-        Of those that become equal the first is found; one that becomes empty stays as it is.
+        If several become equal, the first is found. A word that becomes empty stays as it is.
         """
         made = self._normalized
         if made is None or made[0] != change:
@@ -287,22 +292,22 @@ class Reserved:
         return made[1]
 
     def shown(self, change: Callable[[str], str], restore: Callable[[str], str]) -> dict[int, str]:
-        """The words that are found in normalised text as another one, which is shown of them, restored, by their ids."""
+        """Words that are found in normalized text with another text: that text, restored, by id."""
         changed, index = self.normalized(change) if self.late.any() else (self, _NONE)
         pairs = zip(index.tolist(), changed.words, strict=False)
         return {int(self.ids[i]): text for i, word in pairs if (text := restore(str(word))) != self.words[i]}
 
     def left_out(self, shown: Mapping[int, str]) -> np.ndarray:
-        """The ids of the words whose text is a special token, where some are `shown` as another text, int64."""
+        """The ids, int64, of words whose text is a special token, if others are `shown` as other text."""
         is_special = ~self.always & (self.found | self.named)
         others = [i for i, word in shown.items() if word in self.number and is_special[self.number[word]]]
         own: np.ndarray = self.ids[is_special].astype(np.int64)
         return np.append(own[~np.isin(own, [*shown])], np.array(others, np.int64))
 
     def find(self, documents: Documents, active: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Where `active` words (bool[w]) occur: ascending flat positions int64[k], and the index of the word at each, int64[k].
+        """Find `active` words (bool[w]): ascending flat positions and word indices, int64[k] each.
 
-        Of overlapping words the leftmost is found, and of those at one position the longest (see
+        Among overlapping words the leftmost is found, and among those at one position the longest (see
         `find_words`). O(symbols).
         """
         values, offsets, _ = documents
@@ -341,7 +346,9 @@ class Reserved:
     def within(
         self, documents: Documents, at: np.ndarray, words: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Of words found as `find` returns them those that their flags allow: where, which, and how many symbols, each int64[k].
+        """Of words found by `find`, those that their flags allow: where, which, number of symbols.
+
+        All are int64[k].
 
         White space that belongs to a word is part of it, and may also begin another word. As in the package
         tokenizers, a word that is not allowed still hides those that it overlaps. O(words + the white space
@@ -387,8 +394,9 @@ class Reserved:
     def symbol_ids(self, alphabet: Alphabet) -> np.ndarray:
         """The ids of break and stop tokens, int32[k].
 
-        ValueError for one that is no symbol of the alphabet, or whose id another symbol has, too: documents
-        are cut before they become ids, so all symbols of an id have to be among these.
+        ValueError for a token that is not a symbol of the alphabet, or that shares its id with another
+        symbol. Documents are split before they become ids, so all symbols of an id must be among these
+        tokens.
         """
         symbols, n_breaks = self.symbols(BREAK | STOP), self.symbols(BREAK).size
         found = alphabet.lookup(symbols)
@@ -419,7 +427,9 @@ class Reserved:
         return bool(np.isin(learned, self.symbol_ids(alphabet)).any())
 
     def cuts(self, values: np.ndarray, offsets: np.ndarray, flags: int) -> np.ndarray:
-        """The places of `offsets` and those before and after each symbol of these flags, int64[s + 1], each once, ascending.
+        """The places of `offsets` and those before and after each symbol of these flags.
+
+        int64[s + 1], distinct and ascending.
 
         `values` are symbols of documents, from ``offsets[0]`` to ``offsets[-1]``. O(symbols in documents).
         """
@@ -462,7 +472,10 @@ class Reserved:
     # files
 
     def state(self) -> dict[str, Any]:
-        """Fields of a model file, by names of arguments, where not empty: words as an object, symbols as lists of integers."""
+        """Fields of a model file, by names of arguments, if not empty.
+
+        Words are an object, symbols lists of integers.
+        """
         found: dict[str, Any] = {
             "break_tokens": self.symbols(BREAK).tolist(),
             "stop_tokens": self.symbols(STOP).tolist(),
@@ -488,7 +501,9 @@ class Reserved:
 
     @classmethod
     def from_state(cls, words: Any, breaks: Any, stops: Any, kind: str, size: int) -> Reserved | None:
-        """The inverse of `state`, for a vocabulary of `size` ids and documents of a `kind`; None for no sequences.
+        """The inverse of `state`, for a vocabulary of `size` ids and documents of a `kind`.
+
+        None if there are none.
 
         ModelFormatError for fields that are not valid.
         """
@@ -569,7 +584,10 @@ def _word(word: Any, kind: str, name: str) -> Word:
 
 
 def _ids(given: list[int | None], size: int, shared: bool) -> list[int]:
-    """The ids of words: those given, and for the others the next free ones from `size` on; two may have one if `shared`."""
+    """The ids of words: given ids, and for the others the next free ids from `size` on.
+
+    Two words may have the same id if `shared`.
+    """
     taken = {*given}
     free = (i for i in itertools.count(size) if i not in taken)
     ids = [next(free) if i is None else i for i in given]
@@ -634,12 +652,11 @@ def _from_json(found: Any, kind: str) -> Word:
     raise ModelFormatError("special_tokens: words: expected str, or lists of integers")
 
 
-# -------------------------------------------------------------------------------------------------- white
-# space beside words
+# ----------------------------------------------------------------------------- white space around words
 
 
 def is_of_word(character: str) -> bool:
-    """Whether a character, or none, is part of a word, by the version of Unicode that the package tokenizers has."""
+    """Whether a character, or none, is part of a word by the Unicode version of tokenizers."""
     if not character:
         return False
     from ubpe_numba.text import pretokenizer, unicode_classes  # here only: not for integers

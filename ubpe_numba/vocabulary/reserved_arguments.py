@@ -51,7 +51,10 @@ def _taken(given: Iterable[Any], name: str) -> list[Any]:
 
 
 def _words(given: Any, name: str) -> Any:
-    """Words as a list, or with their ids as a dict, None if there are none, arrays as tuples; TypeError for others."""
+    """Words as a list, or with their ids as a dict, None if there are none; TypeError for others.
+
+    Arrays become tuples.
+    """
     if given is None:
         return None
     # ids need an order; a set has none
@@ -66,7 +69,7 @@ def _words(given: Any, name: str) -> Any:
 
 
 def _symbols(given: Any, name: str) -> Any:
-    """Symbols in order, each once: as str or bytes, or a list of integers; TypeError for a value that holds none.
+    """Distinct symbols in order, as str or bytes, or a list of integers; otherwise TypeError.
 
     A fit refuses what no alphabet has.
     """
@@ -90,7 +93,10 @@ def _symbols(given: Any, name: str) -> Any:
 
 
 def _flags(given: Any, words: list[Any]) -> dict[Any, tuple[str, ...]] | None:
-    """The flags of words; TypeError for other types than a mapping to names, ValueError for an unknown word or name."""
+    """The flags of words.
+
+    TypeError unless it is a mapping to names, ValueError for an unknown word or name.
+    """
     if given is None:
         return None
     if not isinstance(given, Mapping):

@@ -1,7 +1,7 @@
-"""The rules of fitting and encoding on which published descriptions and packages disagree, each an option with a name.
+"""Rules of fitting and encoding on which publications and packages differ, as named options.
 
-The articles leave these open or contradict themselves, and the packages published by their author differ from
-one another. The defaults measured best; the presets reproduce the published results id for id.
+The UBPE articles leave these open or contradict themselves, and the packages published by their author differ
+from one another. The defaults measured best; the presets reproduce the published results id for id.
 """
 
 from __future__ import annotations
@@ -47,11 +47,11 @@ class FitRules:
         articles. It removes the most useful tokens first: on text, audio and images it cost 14 to 59 % more
         tokens than keeping the oldest.
     trim : str
-        Which tokens are removed together with one that ``order="idf"`` cuts from a pair table. ``"closed"``:
-        everything built on it. ``"one_level"``: tokens built on it directly (the UBPE articles).
-        ``"published_0_2"``, ``"published_0_3"``: as in those packages, which count some removals twice. All
-        but the first can keep tokens built on removed ones; a `ValueError` rejects such a vocabulary, since
-        it cannot decode.
+        Which tokens are removed together with one that ``order="idf"`` removes from a pair table.
+        ``"closed"``: everything built on it. ``"one_level"``: tokens built on it directly (the UBPE
+        articles). ``"published_0_2"``, ``"published_0_3"``: as in those packages, which count some removals
+        twice. All except the first can keep tokens built on removed tokens. A `ValueError` rejects that
+        vocabulary, since it cannot decode.
     encode : str
         How pair tables encode. ``"rank"``: all occurrences of the lowest-ranked pair present are merged,
         until no pair of the table is left. ``"batch"``: the rule of the UBPE articles, which merges several

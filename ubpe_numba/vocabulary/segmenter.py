@@ -1,4 +1,6 @@
-"""Treatment of documents before encoding and of ids after it: text as UTF-8, reserved sequences, text steps, token ids.
+"""Treatment of documents before encoding and of ids after it.
+
+That is: text as UTF-8, reserved sequences, text steps, token ids.
 
 All of it is optional, and applied in the same way when fitting and encoding. Special tokens are removed from
 a document. The rest is normalized and split into segments. Each segment is encoded like a document, so no
@@ -111,17 +113,20 @@ _DECODING = Schema(
 
 
 class Segmenter(NamedTuple):
-    """How a fitted tokenizer treats documents before and ids after encoding; steps of text are imported only if used.
+    """How a fitted tokenizer treats documents before and ids after encoding.
+
+    Text steps are imported only if used.
 
     `reserved` are special tokens, known words, break and stop tokens. `token_ids` int32[V] are the ids of the
-    tokens of the vocabulary where they are not 0..V-1, as in tokenizers that were trained elsewhere, -1 for
-    one that has none, which `unknown` replaces; `encoding` is ``"utf-8"`` where `str` is encoded as bytes;
-    `decoding` is how the texts of tokens become one. `whole_words`: a segment that equals a token becomes
-    that token, before any merge; `one_by_one`: the order of merges matters even between places of one pair
-    (formats/merge_order.py). `file` has the parts of a `tokenizer.json` that act after encoding, unchanged:
-    `post_processor` and `decoder`, and `config`, the defaults of a call. `frame`: symbols of a frame, to
-    which tokens keep (vocabulary/frames.py); 0 without frames. `mirror`: of each symbol, both ways, if
-    documents count together with their mirrors (vocabulary/mirror.py). `runs`: symbols whose runs are
+    tokens of the vocabulary if they are not 0..V-1, as in foreign tokenizers. -1 marks a token without an id,
+    which `unknown` replaces. `encoding` is ``"utf-8"`` if `str` is encoded as bytes. `decoding` joins the
+    texts of tokens. `whole_words`: a segment that equals a token becomes that token, before any merge.
+    `one_by_one`: the order of merges matters even between places of one pair (formats/merge_order.py).
+
+    `file` has the parts of a `tokenizer.json` that act after encoding, unchanged: `post_processor` and
+    `decoder`, and `config`, the defaults of a call. `frame` is the number of symbols per frame
+    (vocabulary/frames.py), 0 without frames. `mirror` is that of each symbol, in both directions, if
+    documents count together with their mirrors (vocabulary/mirror.py). `runs` are symbols whose runs are
     doubling tokens (fitting/runs.py).
     """
 
@@ -153,7 +158,9 @@ class Segmenter(NamedTuple):
         return pickled(Segmenter, *self)
 
     def corpus(self, corpus: Corpus, n_threads: int | None = None, count: bool = True) -> Corpus:
-        """The distinct segments of a corpus and how often each occurs; with `count` False all segments as they are.
+        """The distinct segments of a corpus and how often each occurs.
+
+        With `count` False all segments as they are.
 
         Special tokens, allowed or not, and known words are removed: nothing is learned from them. A segment
         is the document that document frequencies count.
@@ -191,7 +198,7 @@ class Segmenter(NamedTuple):
 
     @property
     def kernel(self) -> str | None:
-        """The pattern, as `cut.scan` takes it, if it alone splits the stretches between special and break tokens."""
+        """The pattern, for `cut.scan`, if it alone splits text between special and break tokens."""
         if self.pretokenizer is None or (self.lone is not None and self.lone.has_stops):
             return None
         return self.pretokenizer.kernel
@@ -216,7 +223,10 @@ class Segmenter(NamedTuple):
 
     @property
     def shown(self) -> dict[int, str]:
-        """Words of a `tokenizer.json` that a normalizer changes, by ids, as normalised text has them: they are decoded so."""
+        """Words of a `tokenizer.json` that a normalizer changes, by id, as normalized text shows them.
+
+        They are decoded in this form.
+        """
         if self.special is None or self.normalizer is None or self.file is None:
             return {}
         return self.special.shown(self.normalizer.apply, self.normalizer.restore)
@@ -262,11 +272,13 @@ class Segmenter(NamedTuple):
     def stretches(
         self, documents: Documents, name: str, chosen: SpecialChoice | None = None, trace: bool = False
     ) -> Stretches:
-        """Documents as they are encoded: without special tokens and known words, normalised, split where that changes text.
+        """Documents as they are encoded: without special tokens and known words, normalized, split.
 
-        Known words are looked for always, special tokens where they are `chosen`; None, as in a fit: all of
-        them, and none is an error. With `trace` the result has the place in the documents of each value.
-        SpecialTokenError for a forbidden token, TypeError where a pre-tokenizer meets integers.
+        They are split here only if splitting changes text.
+
+        Known words are always found, special tokens if `chosen` includes them; None, as in a fit, includes
+        all and forbids none. With `trace` the result has the place in the documents of each value.
+        SpecialTokenError for a forbidden token, TypeError for a pre-tokenizer with integers.
         """
         # here only, for the same reason
         from ubpe_numba.vocabulary.stretches import traced, without_late_words, without_words
@@ -305,7 +317,7 @@ class Segmenter(NamedTuple):
         whole = distinct(cuts)
         first, before = (np.searchsorted(whole, cuts[at]) for at in (pieces.first, pieces.before))
         if splitter is not None:
-            from ubpe_numba.text.splitter import split_text  # likewise
+            from ubpe_numba.text.splitter import split_text  # here, as above
 
             at_start = np.zeros(whole.size, bool)
             at_start[first[:-1][first[:-1] < first[1:]]] = True
@@ -346,7 +358,10 @@ class Segmenter(NamedTuple):
 
     @classmethod
     def from_state(cls, state: dict[str, Any], size: int, kind: str) -> Segmenter:
-        """The inverse of `state`, for a vocabulary of `size` ids and documents of `kind`; ModelFormatError for anything else."""
+        """The inverse of `state`, for a vocabulary of `size` ids and documents of `kind`.
+
+        ModelFormatError for anything else.
+        """
         fields = _FIELDS.read(state)
         if sum(fields[name] is not None for name in _CUTTERS.values()) > 1:
             raise ModelFormatError(f"text: expected only one of {', '.join(_CUTTERS.values())}")
@@ -370,7 +385,7 @@ class Segmenter(NamedTuple):
         if unknown is not None and unknown.byte_ids is not None and kind != "bytes":
             raise ModelFormatError(f"unknown: expected an alphabet of bytes, got one of {kind}")
         if (mirror := fields["mirror"]) is not None:
-            from ubpe_numba.vocabulary.mirror import from_state  # likewise
+            from ubpe_numba.vocabulary.mirror import from_state  # here, as above
 
             mirror = from_state(mirror)
         flags = fields["whole_words"] is True, fields["one_by_one"] is True
@@ -392,7 +407,7 @@ class Segmenter(NamedTuple):
 
     @property
     def n_first(self) -> int:
-        """Number of special tokens with the ids 0, 1, ..., if those of the vocabulary follow without gaps; else 0."""
+        """Number of special tokens with the ids 0, 1, ..., directly before the vocabulary; else 0."""
         if self.token_ids is None or self.special is None:
             return 0
         ids = np.concatenate([self.special.ids[~self.special.always], self.token_ids])

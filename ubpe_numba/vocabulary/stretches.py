@@ -32,9 +32,8 @@ class Stretches(NamedTuple):
     before which stretch, `owners` int64[k]: in which document; `sizes` int64[k]: of how many symbols.
     `begins` int64[d]: the starts of the documents.
 
-    Where text is rewritten `values` are those that are encoded; `segments` int64: where they are cut, None if
-    that is not known yet; `origins` int64: where in the documents each value comes from, None if nobody
-    asked.
+    If text is rewritten, `values` are the encoded values. `segments` int64 are the splits of these, None if
+    not known yet. `origins` int64 is the place in the documents of each value, None if not requested.
     """
 
     values: np.ndarray
@@ -55,8 +54,8 @@ def without_words(
 ) -> Stretches:
     """Documents without special tokens and known words, split at break tokens if requested.
 
-    Known words are looked for always, special tokens where they are `chosen`; None: all of them, and none is
-    an error. Words of normalized text stay. SpecialTokenError for one that is forbidden. O(symbols).
+    Known words are always found, special tokens if `chosen` includes them; None includes all and forbids
+    none. Words of normalized text stay. SpecialTokenError for a forbidden special token. O(symbols).
 
     >>> reserved = Reserved.from_user(["<s>"], None, "str", 5)
     >>> text = np.array([ord(c) for c in "ab<s>c<s>de"], np.uint32)
@@ -151,7 +150,10 @@ def without_late_words(
 
 
 def traced(pieces: Stretches) -> Stretches:
-    """Stretches that know where their values come from; those that do not yet are the documents without their words."""
+    """Stretches that know the origins of their values.
+
+    Those without origins are the documents without their words.
+    """
     if pieces.origins is not None:
         return pieces
     own = _own(pieces.at, pieces.sizes)

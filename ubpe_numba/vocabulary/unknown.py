@@ -1,4 +1,6 @@
-"""Unknown symbols: the argument `unknown` of a tokenizer, and the rule of imported models for characters that are no tokens.
+"""Unknown symbols: the argument `unknown`, and the rule of imported models for characters.
+
+The rule is for characters without a token.
 
 The argument::
 
@@ -8,11 +10,11 @@ The argument::
     "[UNK]", (-1, -1)   a special token, which replaces every unknown symbol: its index and itself
 
 The rule: a model whose symbols are characters is held over bytes, and a character that is a token is made of
-its bytes before anything else is merged. What is left of another are bytes, and tokens of several bytes that
-are parts of a character. These have no ids of their own; they become the ids of their bytes, or the
-characters that they are parts of become one id::
+its bytes before anything else is merged. Other characters remain as bytes, or as tokens of several bytes that
+are parts of a character. These do not have ids: they become the ids of their bytes, or their character
+becomes one id::
 
-    text "a语", the character 语 = E8 AF AD is no token, E8 AF is a part of others
+    text "a语", the character 语 = E8 AF AD is not a token, E8 AF is a part of others
     tokens          a    E8AF    AD
     bytes           a    <0xE8> <0xAF>   <0xAD>
     or              a    <unk>
@@ -55,7 +57,7 @@ def choice_of(unknown: Any, alphabet: Alphabet, special: Reserved | None) -> Unk
     """The argument `unknown`, resolved for an alphabet and special tokens.
 
     TypeError unless it is a word or a symbol, ValueError for a symbol that is not in the alphabet, and for a
-    word that is no special token.
+    word other than a special token.
 
     >>> from ubpe_numba.vocabulary.reserved import Reserved
     >>> special = Reserved.from_user(["<s>", "[UNK]"], None, "str", 4)
@@ -113,7 +115,9 @@ def _word(unknown: Any) -> Any:
 
 
 def symbol_of(word: Any, alphabet: Alphabet) -> int | None:
-    """The id of the symbol that a word of one character, byte or integer is, -1 if there is none; None for other words.
+    """The id of a word that is a single character, byte or integer, -1 if it has none.
+
+    None for other words.
 
     >>> [symbol_of(word, Alphabet.from_user("ACGN")) for word in ("N", "X", "NN")]
     [3, -1, None]
@@ -144,7 +148,10 @@ def hides_symbols(unknown: Any, alphabet: Alphabet) -> bool:
 
 
 def argument_state(unknown: Any) -> Any:
-    """The argument `unknown` for a model file: a word, a list of integers, ``{"symbol": 78}``, ``{"bytes": [78]}``, or a name."""
+    """The argument `unknown` for a model file.
+
+    A word, a list of integers, ``{"symbol": 78}``, ``{"bytes": [78]}``, or a name.
+    """
     if isinstance(unknown, tuple) and _word(unknown) is None:
         from ubpe_numba.documents.words import to_state  # here only: few symbols have names
 
@@ -158,7 +165,9 @@ def argument_state(unknown: Any) -> Any:
 
 
 def argument_from_state(state: Any, alphabet: Alphabet) -> Any:
-    """The inverse of `argument_state`, and of files that have an id of the alphabet; ModelFormatError for anything else.
+    """The inverse of `argument_state`, also for files with an id of the alphabet.
+
+    ModelFormatError for anything else.
 
     >>> [argument_from_state(state, Alphabet.from_user([5, 7])) for state in ({"bytes": [78]}, [7, 7], {"symbol": 5}, 1)]
     [b'N', (7, 7), 5, 7]
@@ -232,7 +241,9 @@ def with_ids(
     offsets: np.ndarray,
     begins: np.ndarray | None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    r"""The ids of tokens, where those whose entry in `token_ids` is -1 are replaced, and of each the token that it comes from.
+    r"""The ids of tokens, with replacements for those of -1 in `token_ids`, and their tokens.
+
+    The second result is the token that each id comes from.
 
     tokens int32[n]; token_ids int32[V]; arena and offsets, the bytes of all V tokens; begins bool[n], which
     tokens begin a segment, None if all of them are in one. O(n).
@@ -256,7 +267,7 @@ def with_ids(
         return ids, sources
     bad |= ids == unknown.id
     first = arena[offsets[tokens]]
-    # the first token of a character, and no mark beside one
+    # the first token of a character, and no mark next to it
     keep = ~bad | ((first & 0xC0 != 0x80) & (first < 0xFE))
     if unknown.fuse:
         after = np.zeros(tokens.size, bool)

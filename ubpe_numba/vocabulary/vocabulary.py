@@ -41,12 +41,14 @@ _RANGES: dict[str, tuple[Any, ...]] = {
 
 
 class Vocabulary:
-    """Tokens 0..V-1: first the n_alphabet symbols of the alphabet, then the n_learned learned tokens; users get them by id.
+    """Tokens 0..V-1: first the n_alphabet symbols, then the n_learned learned tokens.
 
-    `merges` int32[m, 2], the two tokens of each learned one, None if only flat sequences are known; `arena`,
-    `offsets` int32[s], int64[V + 1], the alphabet ids of token t are ``arena[offsets[t]:offsets[t + 1]]``;
-    `weights` float64[V], `counts` and `document_frequencies` int64[V], `n_documents`, `n_symbols`, and if
-    known `occurrences` int64[V] and `log_probabilities` float64[V]: as of `TokenTable`.
+    Users get them by id.
+
+    `merges` int32[m, 2] are the two tokens of each learned token, None if only flat sequences are known.
+    `arena` int32[s] and `offsets` int64[V + 1]: the alphabet ids of token t are ``arena[offsets[t]:offsets[t
+    + 1]]``. `weights` float64[V], `counts` and `document_frequencies` int64[V], `n_documents`, `n_symbols`,
+    and if known `occurrences` int64[V] and `log_probabilities` float64[V] are as in `TokenTable`.
     `in_order_of_creation`: whether pairs are known and both parents of every token have lower numbers than
     it. All arrays are read-only. Two vocabularies are equal if all their arrays are.
 
@@ -116,11 +118,11 @@ class Vocabulary:
     ) -> Vocabulary:
         """Make a vocabulary from pairs of tokens; pair i makes ``n_alphabet + i``. O(m log m + symbols).
 
-        `merges` int[m, 2] or a list, in any order in which no token is built on itself; `weights` float[m] in
-        0..1e6, `counts` and `document_frequencies` int[m]: 0 by default; `n_documents`, `n_symbols`: size of
-        the corpus, 0 if not known; `max_symbols`: how many symbols all learned tokens together may have;
-        `occurrences` int[V] and `log_probabilities` float[V] in -1e6..1e6: the alphabet included.
-        ModelFormatError if any of these is not as described, or a pair is there twice, before anything large
+        `merges` int[m, 2] or a list, in any order in which no token is built on itself. `weights` float[m] in
+        0..1e6, `counts` and `document_frequencies` int[m]: 0 by default. `n_documents`, `n_symbols`: size of
+        the corpus, 0 if not known. `max_symbols`: how many symbols all learned tokens together may have.
+        `occurrences` int[V] and `log_probabilities` float[V] in -1e6..1e6 include the alphabet.
+        ModelFormatError if any of these is not as described, or for a duplicate pair, before anything large
         is allocated.
 
         >>> Vocabulary.from_merges(2, [[0, 1], [2, 2]]).sequence(3)
@@ -217,7 +219,10 @@ class Vocabulary:
 
     @classmethod
     def from_state(cls, state: dict[str, Any], n_alphabet: int, max_symbols: int) -> Vocabulary:
-        """Make a vocabulary from a result of `state` whose arrays may have become lists; limits as for `from_merges`."""
+        """Make a vocabulary from a result of `state`, whose arrays may be lists.
+
+        Limits as for `from_merges`.
+        """
         what = ("merges",) if "merges" in state else ("symbols", "lengths")
         there = [name for name in OPTIONAL if name in state]
         check_fields(
@@ -255,7 +260,10 @@ class Vocabulary:
     __contains__ = None  # `in` would compare arrays
 
     def sequence(self, token: int) -> np.ndarray:
-        """The alphabet ids of a token, int32[n], a read-only view of `arena`; IndexError if there is no such token."""
+        """The alphabet ids of a token, int32[n], a read-only view of `arena`.
+
+        IndexError if the token does not exist.
+        """
         t = checked_token(token, len(self))
         return self.arena[self.offsets[t] : self.offsets[t + 1]]
 
@@ -311,7 +319,7 @@ class Vocabulary:
         return Vocabulary(self.n_alphabet, self.merges, self.arena, self.offsets, **statistics)
 
     def state(self) -> dict[str, Any]:
-        """The arguments of `from_merges` if pairs are known, of `from_sequences` otherwise, without copies of the arrays."""
+        """The arguments of `from_merges` if pairs are known, otherwise of `from_sequences`; no copies."""
         learned = slice(self.n_alphabet, None)
         out: dict[str, Any] = {
             "n_alphabet": self.n_alphabet,
@@ -328,7 +336,10 @@ class Vocabulary:
 
     @property
     def fingerprint(self) -> str:
-        """A hash of everything that decides how it encodes and decodes, 32 hexadecimal digits, the same on every machine."""
+        """A hash of everything that decides encoding and decoding.
+
+        It has 32 hexadecimal digits, the same on every machine.
+        """
         h = hashlib.sha256(str(self.n_alphabet).encode())
         pairs = np.zeros(0, np.int32) if self.merges is None else self.merges
         arrays: tuple[np.ndarray, ...] = pairs, self.arena, self.offsets, self.weights
@@ -359,7 +370,9 @@ class Vocabulary:
 
 
 def idf(n_documents: int, documents: np.ndarray) -> np.ndarray:
-    """The inverse document frequency ln((1 + D) / (1 + d)) of every document frequency d, float64, for D documents.
+    """The inverse document frequency ln((1 + D) / (1 + d)) of document frequencies d, float64.
+
+    There are D documents.
 
     >>> idf(3, np.array([1, 3])).tolist()
     [0.6931471805599453, 0.0]
@@ -383,7 +396,10 @@ def _check_size(value: object, name: str, least: int) -> None:
 
 
 def _statistics(n_alphabet: int, m: int, n_documents: Any, n_symbols: Any, **given: Any) -> dict[str, Any]:
-    """Validate statistics of m learned tokens, with zeros for the alphabet before them, and optional ones of all tokens."""
+    """Validate statistics of m learned tokens, with zeros for the alphabet before them.
+
+    Also optional statistics of all tokens.
+    """
     _check_size(n_documents, "n_documents", 0)
     _check_size(n_symbols, "n_symbols", 0)
     out: dict[str, Any] = {"n_documents": int(n_documents), "n_symbols": int(n_symbols)}

@@ -1,8 +1,8 @@
-"""Weights of tokens: idf, the logarithm of their frequency, or numbers of the user; and vocabularies ordered and cut by idf.
+"""Weights of tokens: idf, log-probability, or numbers of the user; vocabularies ordered by idf.
 
-In the articles tokens are ordered by descending idf, and those of the lowest idf are removed first. A pair
-table loses more tokens than that: one that is built on a removed token cannot be made any more.
-`FitRules.trim` says which of these are removed as well. Source: UBPE tokenizers, part 1.
+In the UBPE articles tokens are ordered by descending idf, and those of the lowest idf are removed first. A
+pair table loses more tokens: a token that is built on a removed token cannot be made any more.
+`FitRules.trim` determines which of these are removed as well. Source: UBPE tokenizers, part 1.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ubpe_numba.errors import quoted
 from ubpe_numba.runtime.arrays import describe
 from ubpe_numba.vocabulary.vocabulary import Vocabulary, for_distinct
 
-_LIMIT = 1e6  # largest absolute weight: in fixed point the sum of 500 such weights is still exact
+_LIMIT = 1e6  # largest absolute weight: in fixed point the sum of 500 of these is still exact
 
 
 def token_weights(vocabulary: Vocabulary, given: Any) -> np.ndarray:
@@ -49,12 +49,12 @@ def token_weights(vocabulary: Vocabulary, given: Any) -> np.ndarray:
 
 
 def token_counts(vocabulary: Vocabulary) -> np.ndarray:
-    """int64[V], how often each token occurs in the encoding of the corpus, or, if that is not known, when it was merged."""
+    """int64[V], how often each token occurs in the encoding of the corpus or, if unknown, its merges."""
     return vocabulary.counts if vocabulary.occurrences is None else vocabulary.occurrences
 
 
 def log_probabilities(vocabulary: Vocabulary) -> np.ndarray:
-    """float64[V], the logarithm of each token's probability: as estimated, or else the logarithm of its frequency.
+    """float64[V], the logarithm of each token's probability, as estimated, or of its frequency.
 
     >>> log_probabilities(Vocabulary.from_merges(1, [[0, 0]], occurrences=[0, 3])).tolist() == [math.log(1 / 5), math.log(4 / 5)]
     True
@@ -66,10 +66,12 @@ def log_probabilities(vocabulary: Vocabulary) -> np.ndarray:
 def keep_by_weight(
     weights: np.ndarray, pairs: np.ndarray | None, n_alphabet: int, n_tokens: int, trim: str
 ) -> np.ndarray:
-    """Indices, int64[k], of the learned tokens that stay, in their new order: descending weight, among equals the latest first.
+    """Indices, int64[k], of the learned tokens that stay, in their new order.
 
-    weights float64[m]; pairs int32[m, 2], or None for a table of flat sequences, where no token depends on
-    another; `n_tokens` is the size to reach, alphabet included; `trim` as in `FitRules`. O(m log m).
+    The order is by descending weight, among equals the latest first.
+
+    `weights` is float64[m]. `pairs` is int32[m, 2], or None for a table of flat sequences, in which tokens
+    are independent. `n_tokens` is the size to reach, alphabet included. `trim` as in `FitRules`. O(m log m).
 
     >>> keep_by_weight(np.array([0.5, 2.0, 1.0]), None, 2, 4, "closed")
     array([1, 2])
@@ -116,7 +118,7 @@ def keep_by_weight(
 
 
 def renumber(pairs: np.ndarray, n_alphabet: int, stay: np.ndarray) -> tuple[np.ndarray, int]:
-    """The pairs of the tokens `stay` with new ids, int32[k, 2], and how many of their parts are tokens that were removed.
+    """The pairs of the tokens `stay` with new ids, int32[k, 2], and the number of removed parts.
 
     pairs int[m, 2]; stay int[k], indices of learned tokens in their new order. A part that was removed keeps
     its old id.
@@ -135,7 +137,10 @@ def renumber(pairs: np.ndarray, n_alphabet: int, stay: np.ndarray) -> tuple[np.n
 
 
 def rearranged(vocabulary: Vocabulary, n_tokens: int, trim: str, by_pairs: bool) -> Vocabulary:
-    """The vocabulary by idf, cut to `n_tokens`; ValueError if the rule leaves tokens built on removed ones."""
+    """The vocabulary by idf, truncated to `n_tokens`.
+
+    ValueError if the rule leaves tokens built on removed tokens.
+    """
     n = vocabulary.n_alphabet
     merges = vocabulary.merges if by_pairs else None
     stay = keep_by_weight(vocabulary.weights[n:], merges, n, n_tokens, trim)

@@ -1,24 +1,24 @@
 """Prices of tokens: the most that any path of a document can weigh, and the truly best paths of a short one.
 
 The weight of a token grows with its count c in falling steps, so weights do not add up. Pay for every
-occurrence of t a price b_t instead, whatever its count: a path then adds up, and the dearest is found by
-plain dynamic programming. Whatever the prices, no path weighs more than that one costs, plus for every token
-what the steps exceed the price by,
+occurrence of t a price b_t instead, whatever its count. Then a path adds up, and the dearest is found by
+plain dynamic programming. Whatever the prices, no path weighs more than the dearest costs, plus, for every
+token, the excess of its steps over the price,
 
     sum over t of sum over c < occurrences of max(0, F_t(c + 1) - F_t(c) - b_t),   F_t(c) the weight of c
     occurrences,
 
-since a step is at most its price and that excess. Good prices are what one more occurrence is worth in the
-best path: the dearest paths of several passes are averaged and the prices taken from the averaged counts,
-which is the method of M. Frank and P. Wolfe (1956) for the best mixture of paths. All sums are of whole
-numbers, exact in float64 below 2**53.
+since a step is at most its price and that excess. A good price is the gain from one more occurrence in the
+best path. So the dearest paths of several passes are averaged, and prices follow from the averaged counts:
+the method of M. Frank and P. Wolfe (1956) for the best mixture of paths. All sums are of whole numbers, exact
+in float64 below 2**53.
 
-The truly best paths are found from the end, by all tails that can still be part of one. The weight of a tail,
-the excess that is left for more of its tokens, and the dearest way from the start to it bound the weight of
-any path that ends with it. Tails whose bound is below a weight that is known to be reached are dropped. Of
-tails that start at one position and hold the same tokens equally often only the first few are kept, since
-whatever is put before them weighs the same; sums of random numbers tell bags apart quickly, and where sums
-are equal the tokens are compared.
+The truly best paths are found from the end, by all tails that can still be part of a best path. Three numbers
+bound the weight of any path with a tail: its weight, the remaining excess for its tokens, and the dearest way
+from the start to it. Tails whose bound is below a known weight are dropped. Among tails that start at one
+position and hold the same tokens equally often, only the first few are kept, since the same tokens before
+them give the same weights. Sums of random numbers compare bags quickly; if sums are equal, tokens are
+compared.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from ubpe_numba.runtime.tables.automaton import advance, longest_match
 MATCH = np.dtype([("token", np.int32), ("end", np.int32)])  # a token and the position after it
 TAIL = np.dtype(
     [
-        # what it costs at the prices, but no token more than its steps; and the excess
+        # its cost at the prices, with every token limited to its steps; and the excess
         ("score", np.float64),
         ("weight", np.float64),
         ("bag", np.int64),  # the sum of the marks of its tokens
@@ -54,18 +54,20 @@ class Scratch(NamedTuple):
     """Room for m tails of a document of n symbols. Kernels take it as a plain tuple."""
 
     tails: np.ndarray  #: TAIL[m], a result; 0 is the empty tail
-    links: np.ndarray  #: LINK[m], likewise
-    first: np.ndarray  #: int64[2, n + 1], likewise: tails first[0, s] to first[1, s] start at position s
+    links: np.ndarray  #: LINK[m], as above
+    first: np.ndarray  #: int64[2, n + 1], as above: tails first[0, s] to first[1, s] start at position s
     table: np.ndarray  #: int32 of -1, a power of two above 2 m: tails by bag
     balance: np.ndarray  #: int32[V] of zeros, left so
 
 
 @kernel
 def list_matches(document, edges, states, bounds, matches):
-    """List the tokens that start at each position; returns how many there are, and writes them if they all fit.
+    """List the tokens that start at each position; returns how many there are.
+
+    They are written if they all fit.
 
     document int32[n]; edges, states as automaton.py builds them. Results, allocated by the caller: matches
-    MATCH, as many as fit; bounds int64[n + 1]: position s has the matches bounds[s + 1] to bounds[s], the
+    MATCH, as many as fit. `bounds` int64[n + 1]: position s has the matches bounds[s + 1] to bounds[s], the
     longest first, the symbol alone last. O(symbols + matches).
 
     Token 2 = [0, 1] of [0, 1]: matches [(1, 2), (2, 2), (0, 1)], bounds [3, 1, 0].
@@ -104,7 +106,7 @@ def excess(scaled_idf, price, occurrences, logs):
         over = gain_of(scaled_idf, np.int64(c), logs) - price
         if over > 0.0:
             total += over
-        elif over < -2.0:  # steps fall but for rounding
+        elif over < -2.0:  # steps fall, apart from rounding
             break
     return total
 
@@ -115,15 +117,15 @@ def find_prices(
 ):
     """Find prices; returns what any path weighs at most, in fixed point, and the part of it that is excess.
 
-    bounds, matches of list_matches; distinct int32, every token among them once; scaled_idf float64[V]; logs
-    float64; mean float64[V], counts of a good path to begin with, zeros elsewhere; it becomes the averaged
-    counts. Scratch: occurrences int32[V] of zeros, becomes the number of matches of each token; trial
-    float64[V]; back int32[n]. Results: prices float64[V] of the distinct tokens, zeros elsewhere as given;
-    value float64[n + 1], the most that a way from the start to a position costs at these prices. The caller
-    allocates all. O(passes * matches).
+    bounds, matches of list_matches. `distinct` int32, every token among them once. `scaled_idf` float64[V].
+    `logs` float64. `mean` float64[V], counts of a good path to begin with, zeros elsewhere; it becomes the
+    averaged counts. Scratch: occurrences int32[V] of zeros, becomes the number of matches of each token;
+    trial float64[V]; back int32[n]. Results: prices float64[V] of the distinct tokens, zeros elsewhere as
+    given; value float64[n + 1], the most that a way from the start to a position costs at these prices. The
+    caller allocates all. O(passes * matches).
 
-    Token 2 = [0, 1] of scaled idf 8 in [0, 1], mean[2] = 1: its price is 8, value [0, 0, 8]; a path weighs at
-    most 8, excess 0.
+    Token 2 = [0, 1] of scaled idf 8 in [0, 1], mean[2] = 1. Its price is 8, value is [0, 0, 8]; a path weighs
+    at most 8, excess 0.
     """
     n = bounds.size - 1
     for q in range(bounds[0]):
@@ -218,10 +220,11 @@ def exact_tails(
 ):
     """All tails that may belong to a path of at least `least`; returns how many, or -1 if there are too many.
 
-    bounds, matches of list_matches; scaled_idf float64[V]; logs float64; prices, value and the excess `over`
-    of find_prices; least, in fixed point; marks int64[V], random; copies, how many tails of one bag are kept;
-    effort, how many steps may be walked; scratch and results, a `Scratch` as a plain tuple, allocated by the
-    caller. Tails of one position are in the order of the lengths of their first tokens. O(effort).
+    `bounds` and `matches` are those of list_matches. `scaled_idf` is float64[V], `logs` float64. `prices`,
+    `value` and the excess `over` are those of find_prices. `least` is in fixed point. `marks` int64[V] is
+    random. `copies` is how many tails of a bag are kept. `effort` is how many steps may be walked. `scratch`
+    and results are a `Scratch` as a plain tuple, allocated by the caller. Tails of a position are in the
+    order of the lengths of their first tokens. O(effort).
 
     Token 2 = [0, 1] in [0, 1], least 0: the tails 0: [], 1: [1], 2: [0, 1], 3: [2]; first = [[2, 1, 0], [4,
     2, 1]]. With `least` the weight of [2], only [] and [2] are kept.
@@ -268,7 +271,7 @@ def exact_tails(
                 links[m].n_tokens = links[i].n_tokens + 1
                 links[m].twins = 0
                 k = (tails[m].bag ^ (tails[m].bag >> 29)) & mask
-                while table[k] >= first[0, s]:  # what is older is of another position
+                while table[k] >= first[0, s]:  # older entries belong to another position
                     twin = table[k]
                     if tails[twin].bag == tails[m].bag:
                         effort -= 2 * links[m].n_tokens
@@ -290,8 +293,8 @@ def exact_tails(
 def read_tails(chosen, links, offsets, ids):
     """Write the tokens of the chosen tails, int64[k], to ids[offsets[i] : offsets[i + 1]]. O(tokens).
 
-    links LINK[m]; offsets int64[k + 1], ids int32[offsets[k]], allocated by the caller. Of the tails above,
-    chosen [3, 2] with the offsets [0, 1, 3]: ids [2, 0, 1].
+    `links` LINK[m], `offsets` int64[k + 1] and `ids` int32[offsets[k]] are allocated by the caller. For the
+    tails above, chosen [3, 2] and the offsets [0, 1, 3]: ids [2, 0, 1].
     """
     for i in range(chosen.size):
         v = chosen[i]

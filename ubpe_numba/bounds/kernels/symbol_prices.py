@@ -1,10 +1,10 @@
-"""Prices of the symbols of units: a lower bound on the tokens that the units need with any vocabulary of n tokens.
+"""Prices of symbols: a lower bound on the tokens of units with any vocabulary of n tokens.
 
 Every symbol v of a unit has a price d[v] of at most 1. A token over the symbols v..w - 1 exceeds by s =
 max(0, d[v] + ... + d[w - 1] - 1), a symbol by nothing. So a segmentation has at least as many tokens as its
-symbols cost together, less what its tokens exceed by; and a token of the vocabulary does not exceed by more
-than P, the weighted sum over all its occurrences. Segmentations by any n tokens have, of all units together,
-at least
+symbols cost together, minus the excess of its tokens. Let P be the weighted sum of a token's excess over all
+its occurrences: a token of the vocabulary exceeds by at most P. Segmentations by any n tokens have, over all
+units together, at least
 
     bound = the weighted sum of all prices  -  the n largest P
 
@@ -12,19 +12,19 @@ tokens. The document abab at the prices 1/2 1 1/2 1: ab exceeds by 1/2 twice, P 
 by 3/2, abab by 2. With one token the bound is 3 - 2 = 1, which abab attains. At 0 1 0 1 neither ab, ba nor
 aba exceeds, bab and abab do by 1: the bound is 2 - 1 = 1 again.
 
-The bound is concave in the prices; its maximum is that of a linear programme, in which tokens belong to a
-vocabulary in part. (Its usual dual has prices of edges, and shortest paths; a price of a symbol is the
-difference of the potentials of its nodes.) It is climbed by accelerated gradients of a smooth function in its
-place: max(0, s) becomes s * s / (2 tau) up to tau and s - tau / 2 from there on, and the n largest become a
-mixture (`share_out`). The gradient at a symbol is 1 less how much it is covered, by x * min(1, s / tau) of
-each edge over it, x being the share of the edge's candidate.
+The bound is concave in the prices. Its maximum is that of a linear program, in which tokens belong to a
+vocabulary in part. Its usual dual has prices of edges, and shortest paths; a price of a symbol is the
+difference of the potentials of its nodes. Instead of the bound, accelerated gradients climb a smooth
+function: max(0, s) becomes s * s / (2 tau) up to tau and s - tau / 2 from there on. The n largest become a
+mixture (`share_out`). The gradient at a symbol is 1 minus its coverage. Each edge over it covers it by x *
+min(1, s / tau), x being the share of the edge's candidate.
 
 Prices are those of nodes, of which the last one of a unit has none; before[v] is the sum of the prices of its
 unit before v. Candidates for tokens are edges of a lattice, sorted by candidate. The document ababc with the
 candidates 0 = ab and 1 = ba has the edges (node 0, candidate 0), (1, 1), (2, 0):
 
-    ends    2  3        the occurrences of candidate t are ends[t - 1] : ends[t], of candidate 0 those from 0
-    on at      0  2  1     the nodes where they begin, ascending for each candidate
+    ends    2  3        the occurrences of candidate t are ends[t - 1] : ends[t], for candidate 0 from 0 on
+    at      0  2  1     their first nodes, ascending for each candidate
 
 Source: Yu. Nesterov, "Smooth minimization of non-smooth functions", 2005.
 """
@@ -42,9 +42,9 @@ _STEPS = 60  # of the search for lambda in `share_out`; Newton's method takes fo
 def sort_by_candidate(starts, tokens, cursors, at):
     """Sort the edges of nodes by candidate.
 
-    starts int64[N + 1], tokens int32[E] (fitting/substrings.py); cursors int64[T]: where the occurrences of
-    each candidate begin, and on return where they end; at int32[E] gets the nodes. The caller allocates all.
-    O(N + E).
+    `starts` int64[N + 1] and `tokens` int32[E] as in fitting/substrings.py. `cursors` int64[T] is the
+    beginning of the occurrences of each candidate, and on return their end. `at` int32[E] gets the nodes. The
+    caller allocates all. O(N + E).
 
     starts [0, 1, 2, 3, 3, 3, 3], tokens [0, 1, 0], cursors [0, 2]: at [0, 2, 1], cursors [2, 3].
     """
@@ -99,9 +99,9 @@ def sum_up(nodes, weights, prices, before, zero):
 def sum_excess(ends, length, at, weights, before, tau, begin, end, sums, smooth):
     """The weighted excess of the candidates, and its smooth lower approximation.
 
-    ends int64[T], at int32[E], length int32[T] of candidates, of which begin..end - 1 are looked at; weights
-    float64[N] of nodes, or one for all; before float64[N]; sums, smooth float64[T] get the sums. The caller
-    allocates all. O(edges).
+    `ends` int64[T], at int32[E], length int32[T] of candidates, of which begin..end - 1 are looked at.
+    `weights` float64[N] of nodes, or one for all. `before` float64[N]. `sums`, smooth float64[T] get the
+    sums. The caller allocates all. O(edges).
 
     The unit above with the candidate of the first two symbols, tau = 1: s = 0.5, so sums [1] and smooth
     [0.25].
@@ -135,7 +135,7 @@ def certified_sums(ends, length, at, weights, before, one, begin, end, sums):
     additions and products that the caller has seen to be far below 2**63. O(edges).
 
     The unit above, one = 4, prices [2, 4, 2, 0], with the candidates of two symbols at node 0 and of two at
-    node 1: both exceed by 6 - 4: sums [4, 4].
+    node 1. Both exceed by 6 - 4: sums [4, 4].
     """
     k = ends[begin - 1] if begin > 0 else np.int64(0)
     for t in range(begin, end):
@@ -154,13 +154,13 @@ def certified_sums(ends, length, at, weights, before, one, begin, end, sums):
 def share_out(sums, smooth, counts, scale, n, threshold, shares, found):
     """The n largest of many sums as shares of 0 to 1 that sum to n, a little smoothed.
 
-    x = (smooth - lambda) / (scale * count), cut to 0..1, makes the sum of x * smooth - scale * count * x * x
-    / 2 the largest. sums, smooth float64[T]; counts float64[T], above 0; scale > 0; n float64; threshold:
-    where the search for lambda, at least 0, begins; shares float64[T] gets them; found float64[2] gets the
-    smooth value of the mixture, and a number that the sum of the n largest `sums` is not above: n lambda +
-    sum of max(0, sums - lambda). The caller allocates all. Returns lambda. O(T) a step.
+    x = (smooth - lambda) / (scale * count), limited to 0..1, maximizes the sum of x * smooth - scale * count
+    * x * x / 2. `sums` and `smooth` are float64[T]. `counts` float64[T] is above 0, `scale` too. `n` is
+    float64. `threshold`, at least 0, is the start of the search for lambda. `shares` float64[T] gets them.
+    `found` float64[2] gets the smooth value of the mixture, and an upper bound of the sum of the n largest
+    `sums`: n lambda + sum of max(0, sums - lambda). The caller allocates all. Returns lambda. O(T) per step.
 
-    Of the sums 4, 3 and 1 with counts of 1, scale 1 and n = 1: lambda = 3, x = 1 0 0. With scale 2, lambda =
+    Sums 4, 3 and 1 with counts of 1, scale 1 and n = 1: lambda = 3, x = 1 0 0. With scale 2, lambda =
     2.5 and x = 0.75 0.25 0.
     """
     low = 0.0
@@ -210,7 +210,9 @@ def share_out(sums, smooth, counts, scale, n, threshold, shares, found):
 
 @kernel
 def cover(ends, length, at, before, tau, shares, begin, end, covered):
-    """Add how much edges cover every symbol, as differences: covered[v] less covered[v - 1] where edges begin or end at v.
+    """Add the coverage of every symbol by edges, as differences.
+
+    These are covered[v] minus covered[v - 1], at the ends of edges.
 
     Arguments as of `sum_excess`; shares float64[T]; covered float64[N], to which is added. O(edges of
     candidates with a share).
@@ -235,15 +237,15 @@ def cover(ends, length, at, before, tau, shares, begin, end, covered):
 
 @kernel
 def climb(nodes, weights, covered, eta, beta, prices, ahead, found):
-    """One step of accelerated ascent: gradient at `ahead`, from there to new prices, and `ahead` of them by momentum.
+    """One step of accelerated ascent: gradient at `ahead`, new prices, and momentum.
 
-    nodes int64[d + 1], weights float64[d] of units; covered float64[parts, N] of `cover`, summed in this
-    order and set to 0; eta, beta: the step and the momentum; prices, ahead float64[N] are replaced; found
-    float64[3] gets, by weight, the gradient times the move of prices, the gradient times the move of `ahead`,
-    and the square of that. The caller allocates all. O(N * parts).
+    `nodes` int64[d + 1], weights float64[d] of units. `covered` float64[parts, N] of `cover`, summed in this
+    order and set to 0. `eta`, beta: the step and the momentum. `prices`, ahead float64[N] are replaced.
+    `found` float64[3] gets, by weight, the gradient times the move of prices, the gradient times the move of
+    `ahead`, and the square of that. The caller allocates all. O(N * parts).
 
     One unit of 3 symbols, weight 1, all prices 0.5, covered [[0.5, 0.5, -1, 0]], eta 0.1, beta 0: gradients
-    0.5, 0, 1, so prices 0.55, 0.5, 0.6; found [0.125, 0.125, 0.0125].
+    0.5, 0, 1, so prices 0.55, 0.5, 0.6. `found` [0.125, 0.125, 0.0125].
     """
     turn = 0.0
     rise = 0.0

@@ -27,13 +27,13 @@ def word_at(builder, header, i):
 
 @_instruction(types.int64, types.int64)
 def allocate(builder, n_words):
-    """The address of so many words of zeros, 0 if there is no memory; for `release`."""
+    """The address of `n_words` words of zeros, for `release`; 0 if memory is exhausted."""
     return builder.ptrtoint(_call(builder, "PyMem_RawCalloc", _BYTES, n_words, _WORD(8)), _WORD)
 
 
 @_instruction(types.int64, types.int64)
 def claim(builder, n_bytes):
-    """The address of so many bytes, not initialised, 0 if there is no memory; for `release`."""
+    """The address of `n_bytes` uninitialized bytes, for `release`; 0 if memory is exhausted."""
     return builder.ptrtoint(_call(builder, "PyMem_RawMalloc", _BYTES, n_bytes), _WORD)
 
 
@@ -69,7 +69,7 @@ def array_at(typingctx, address, n, dtype):
 
 @intrinsic
 def table_at(typingctx, header, i, dtype):
-    """`table_at(header, i, dtype)`: the table whose address and number of items are the words i and i + 1 of a header."""
+    """The table of a dtype whose address and length are words i and i + 1 of a header."""
     kind = types.Array(dtype.dtype, 1, "C")
 
     def codegen(context, builder, _, args):
@@ -83,7 +83,10 @@ def table_at(typingctx, header, i, dtype):
 
 @intrinsic
 def call_at(typingctx, function, args):
-    """`call_at(address, (a, b, ...))`: call a compiled kernel of these types, whose result is int64; NO_MEMORY if it failed."""
+    """`call_at(address, (a, b, ...))`: call a compiled kernel whose result is int64.
+
+    The kernel takes arguments of these types. The result is NO_MEMORY if the call failed.
+    """
 
     def codegen(context, builder, signature, values):
         kinds, convention = tuple(signature.args[1]), context.call_conv

@@ -1,14 +1,14 @@
 """The best path by tf-idf through the lattice of all segmentations of a document.
 
-A path weighs sum over its distinct tokens of (1 + ln count) * idf, so what a token adds depends on how often
-the rest of the path holds it: weights do not add up along a path. As the article has it, the search keeps the
-best tail at each position, from the end; it is exact for that recursion, which is not always the true best
-path.
+A path weighs the sum over its distinct tokens of (1 + ln count) * idf. The weight that a token adds depends
+on how often the rest of the path holds it, so weights are not additive along a path. As in the UBPE articles,
+the search goes from the end and keeps the best tail per position. It is exact for that recursion, whose
+result is not always the best path of all.
 
-What makes it linear: the best tails form a tree (every position points to where its tail goes on), and the
-tails that are still reachable from the left soon share a common suffix. The counts in that suffix lie in one
-dense array, and a question "how often does this tail hold token t" walks only the few nodes before it, and
-only to the first that is t: a node knows how often its token occurs from there on.
+Why it is linear: the best tails form a tree, in which every position points to the next position of its tail.
+The tails still reachable from the left soon share a common suffix, whose counts lie in one dense array. To
+find how often a tail holds token t, a walk visits only the few nodes before that suffix. It stops at the
+first t: each node knows how often its token occurs from there on.
 
 The tree of the document [0, 1, 0, 1, 1] with the tokens 2 = [0, 1] of idf 1 and 3 = [0, 1, 0] of idf 0.5:
 
@@ -19,8 +19,8 @@ The tree of the document [0, 1, 0, 1, 1] with the tokens 2 = [0, 1] of idf 1 and
     children   0    0    2    0    2    1               3 --------1-------+
 
 The best tail of 0 is [2, 2, 1]; its `own` is 2, since it holds token 2 twice. At s = 0 the longest suffix of
-a token that starts there has 3 symbols, so nothing to the left will ask for a position beyond 3. All tails
-that are left go through 4: the common suffix starts at `root` = 4 and holds token 1 once.
+a token that starts there has 3 symbols, so nothing to the left will need a position beyond 3. All remaining
+tails pass through 4: the common suffix starts at `root` = 4 and holds token 1 once.
 
 Weights are in fixed point, rint(idf * 2**24 * (1 + ln count)) held in float64, so that equal multisets weigh
 equally. Source: UBPE tokenizers, part 2.
@@ -35,22 +35,22 @@ import numpy as np
 from ubpe_numba.runtime.compiler import helper, kernel
 from ubpe_numba.runtime.tables.automaton import list_of, next_state
 
-#: The best tail of a position: what it weighs, in fixed point, its tokens, and which it holds: bit t & 31 for
-#: a learned token t.
+#: The best tail of a position: its weight in fixed point, its number of tokens, and a mask of its tokens, bit
+#: t & 31 for a learned token t.
 TAIL = np.dtype([("weight", np.float64), ("n_tokens", np.int32), ("seen", np.int32)])
 NODE = np.dtype(
     [
-        ("following", np.int32),  # where the tail goes on after its first token
+        ("following", np.int32),  # where the tail continues after its first token
         ("token", np.int32),  # that token
         ("own", np.int32),  # how often the tail holds it
-        ("children", np.int32),  # how many tails go on here
+        ("children", np.int32),  # number of tails that continue here
         ("child_xor", np.int32),  # the XOR of their positions: the only one, if there is one
     ]
 )
 #: The answer of the last long walk for a token.
 ASKED = np.dtype(
     [
-        # the node that asked: its position in all documents + 1; 0 before the first such walk
+        # the node that asked: its position in all documents + 1; 0 before the first walk of this kind
         ("at", np.int64),
         ("count", np.int64),  # occurrences of the token in its tail
     ]
@@ -76,7 +76,7 @@ def weight_of(scaled_idf, count, logs):
 
 @helper
 def gain_of(scaled_idf, count, logs):
-    """The weight that one more occurrence adds to `count`, in fixed point. O(1)."""
+    """The weight of a further occurrence after `count` occurrences, in fixed point. O(1)."""
     return weight_of(scaled_idf, count + 1, logs) - weight_of(scaled_idf, count, logs)
 
 
@@ -84,21 +84,21 @@ def gain_of(scaled_idf, count, logs):
 def best_paths(symbols, offsets, tables, tails, tree, counts, out, out_offsets, weights):
     """The best path of every document; returns the number of ids written.
 
-    symbols int32 (alphabet ids), offsets int64[d + 1]; tables, a plain tuple: the `MatchTables` of
-    coding/path_encoder.py, then float64 scaled_idf[V], idf * 2**24, 0 for symbols, and logs, 1 + ln c at c,
-    for the first few thousand c; out int32, room for all symbols; out_offsets int64[d + 1]; weights
-    float64[d], fixed point. At a position the heavier tail wins, then fewer tokens, then the shorter first
-    token. The caller allocates all. States and lists are read ahead, and no branch depends on which tail is
-    better, as in viterbi.py.
+    `symbols` int32 are alphabet ids, `offsets` int64[d + 1]. `tables` is a plain tuple: the `MatchTables` of
+    coding/path_encoder.py, `scaled_idf` and `logs`. `scaled_idf` float64[V] is idf * 2**24, 0 for symbols.
+    `logs` float64 is 1 + ln c at index c, for the first few thousand c. `out` int32 has room for all symbols.
+    `out_offsets` is int64[d + 1]. `weights` float64[d] are in fixed point. At a position the heavier tail
+    wins, then fewer tokens, then the shorter first token. The caller allocates all. As in viterbi.py, states
+    and lists are read ahead, and no branch depends on which tail is better.
 
-    Scratch: tails, a TAIL each for the positions within reach, a power of two, two more than the longest
-    token at least, given as two float64 each, which are typed faster; tree NODE[longest document + 1]; counts
-    int64[3 * V] of zeros, which holds an ASKED for each token, and after these, as int32, the counts of the
-    common suffix. These are apart since every match looks at one of them: in one record with the rest, long
-    documents took a twentieth longer. O(symbols + matches) and the short walks.
+    Scratch: `tails` has a TAIL for each position within reach, as two float64, whose type numba finds faster.
+    Their number is a power of two, at least the longest token + 2. `tree` is NODE[longest document + 1].
+    `counts` int64[3 * V] of zeros holds an ASKED per token, then the counts of the common suffix as int32.
+    These counts are separate because every match reads one: in one record with the rest, long documents took
+    5 % longer. O(symbols + matches) and the short walks.
 
     Tokens 2 = [0, 1] and 3 = [0, 1, 0] of idf 1 and 0.5: [0, 1, 0, 1, 1] -> [2, 2, 1] of weight 1.693... *
-    2**24; the path [3, 1, 1] weighs 0.5 * 2**24.
+    2**24. The path [3, 1, 1] weighs 0.5 * 2**24.
     """
     edges, states, listed, owners, rows, matches, scaled_idf, logs = tables
     size = scaled_idf.size
@@ -145,7 +145,8 @@ def best_paths(symbols, offsets, tables, tails, tree, counts, out, out_offsets, 
                 count = np.int64(0)
                 if scaled_idf[t] > 0.0:
                     count = np.int64(common[t])
-                    # at most what it would add if the tail held it in the common part only, but for rounding
+                    # at most the weight it would add if only the common part of the tail held it, apart from
+                    # rounding
                     x += gain_of(scaled_idf[t], count, logs)
                     if (tails[e & ring].seen >> (t & 31)) & 1:
                         if x + 2.0 < best:

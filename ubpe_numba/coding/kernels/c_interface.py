@@ -1,4 +1,6 @@
-"""Functions of Python's C interface, for kernels that are given objects by their addresses (runtime/machine/objects.py).
+"""Functions of Python's C interface, for kernels that get objects by address.
+
+The addresses are those of runtime/machine/objects.py.
 
 Kernels know the words of objects that Python and NumPy promise to extensions (TYPE, and the others of
 arrays); functions tell the rest. The caller has the GIL.
@@ -58,7 +60,10 @@ def new_text(builder, points, n):
 
 @_instruction(_WORD, _WORD, _WORD, _WORD, _WORD)
 def new_array(builder, function, cls, number, n):
-    """A new 1-D array of n items, not initialised: `function` and `cls` as in `PLACES`, `number` of the dtype."""
+    """A new uninitialized 1-D array of n items.
+
+    `function` and `cls` as in `PLACES`; `number` is that of the dtype.
+    """
     kind = ir.FunctionType(
         ir.IntType(64), [ir.IntType(64), _INT, _POINTER, _INT, _POINTER, _POINTER, _INT, _INT, _POINTER]
     )

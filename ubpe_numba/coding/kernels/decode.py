@@ -1,18 +1,20 @@
-"""Decoding: the symbols of ids, copied out of the arena (vocabulary/kernels/arena.py) or, the first of them, out of slots.
+"""Decoding: copy the symbols of ids from slots, or long tokens from the arena.
 
-All tables are bytes, whatever the symbols. Of the alphabet a, b and the tokens 2 = ab, 3 = ab * 20 as bytes:
+The arena is that of vocabulary/kernels/arena.py.
 
-    sizes    1, 1, 2, 40                   bytes of each token starts   0, 1, 2, 4, 44                where it
-    begins in the arena, and the end arena    a b ab abab...ab              all tokens one after the other,
-    and SLACK more bytes slots    a...1    b...1    ab..2    abab...255           SLOT bytes of each token, at
-    SLOT times its id: the first
-             0        32       64       96                   SLOT - 1 of its own, and last of all how many
-             those are, or LONG
+All tables are bytes, whatever the symbols. The alphabet a, b and the tokens 2 = ab, 3 = ab * 20 are, as
+bytes:
 
-A token that fits its slot takes one copy of SLOT bytes, whatever its size; what is too much is overwritten by
-the next token. A longer one is copied from the arena, SLOT bytes at a time. The ids [2, 3, 0] are written at
-0, 2 and 42: slot 2, of which two bytes count, then 64 bytes of the arena from `starts[3]` on, of which 40
-count, then slot 0.
+    sizes    1, 1, 2, 40                   bytes of each token
+    starts   0, 1, 2, 4, 44                its beginning in the arena, and the end
+    arena    a b ab abab...ab              all tokens one after the other, and SLACK more bytes
+    slots    a...1    b...1    ab..2    abab...255     SLOT bytes per token, at SLOT times its id: the first
+             0        32       64       96             SLOT - 1 of its bytes, then how many they are, or LONG
+
+A token that fits its slot takes one copy of SLOT bytes, whatever its size. The next token overwrites the
+excess. A longer token is copied from the arena, SLOT bytes at a time. The ids [2, 3, 0] are written at 0, 2
+and 42. Slot 2 is copied first; two of its bytes count. Then come 64 bytes of the arena from `starts[3]`, of
+which 40 count, and slot 0.
 
 Source: Fast BPE tokenizer (arena allocated decoding).
 """
@@ -32,7 +34,9 @@ SLACK = 64  # bytes that a copy may write or read past the end, rounded up
 
 @kernel
 def decoded_size(ids, first, last, step, sizes):
-    """Sum of `sizes` int32[V] over every `step`-th of the ids first to last, int32, and that of their squares. O(ids / step).
+    """Sum of `sizes` int32[V] over every `step`-th id from first to last, and sum of squares.
+
+    The ids are int32. O(ids / step).
 
     An id outside counts for nothing, and the sum of squares may overflow. Above: [2, 3, 0] -> 43, 1605; with
     the step 2 3, 5.
@@ -50,10 +54,12 @@ def decoded_size(ids, first, last, step, sizes):
 
 @helper
 def _copy_slots(ids, i, stop, n_tokens, slots, out, w):
-    """Write the symbols of ids from the i-th up to `stop`, to a long one or to one outside 0..n_tokens - 1, uint32. O(ids).
+    """Write the symbols of ids from i to `stop`, until a long or invalid id.
 
-    Returns where in the ids and in `out` it ended. In a loop of its own, since one jump an id is a tenth
-    faster than two.
+    An id is invalid outside 0..n_tokens - 1, uint32. O(ids).
+
+    Returns the end in the ids and the end in `out`. A loop of its own: one jump per id is a tenth faster than
+    two.
     """
     while i < stop:
         t = np.uint32(ids[i])  # a negative id is a large one
@@ -73,15 +79,14 @@ def _copy_slots(ids, i, stop, n_tokens, slots, out, w):
 def decode(ids, offsets, first, slots, starts, arena, out, at, ends):
     """Write the symbols of the documents' tokens, as bytes; returns the ids consumed and the bytes written.
 
-    ids int32, from `ids[first]` on, and offsets int64[d + 1] of the documents in them; slots, starts int64[V
-    + 1] and arena as drawn above; out uint8, where BLOCK * SLOT + SLACK bytes are left free; writing goes on
-    at `at`, and ends int64[d] gets where each document ends. Returns early when `out` is full, and at an id
-    outside 0..V - 1. The caller allocates all. The documents [2] and [3, 0] of the tables above: 43 bytes,
-    ends [2, 43].
+    `ids` int32 are read from `ids[first]` on; `offsets` int64[d + 1] delimit documents. `slots`, `starts`
+    int64[V + 1] and `arena` are the tables above. `out` is uint8; BLOCK * SLOT + SLACK of its bytes are left
+    free. Writing starts at `at`, and `ends` int64[d] gets the end of each document. Returns early when `out`
+    is full, and at an id outside 0..V - 1. The caller allocates all. The documents [2] and [3, 0] of the
+    tables above: 43 bytes, ends [2, 43].
 
-    SLOT bytes are copied at once whatever the size, ten times as fast as a loop over symbols; from aligned
-    slots, which need no look-up of an offset first and hold the size too, a third faster than from the arena.
-    O(ids + output).
+    SLOT bytes are copied at once whatever the size, ten times as fast as a loop over symbols. Aligned slots
+    are a third faster than the arena: they hold the size, and no offset is looked up first. O(ids + output).
     """
     room = out.size - SLACK - BLOCK * SLOT
     n_tokens = np.uint32(starts.size - 1)

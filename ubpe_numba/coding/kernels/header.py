@@ -1,13 +1,15 @@
-"""Encoding and decoding for callers that have nothing but the address of a header: int64 arguments and result, nothing raised.
+"""Encoding and decoding for callers that have only the address of a header.
+
+Arguments and results are int64; nothing is raised.
 
 A header is int64: words of a fixed meaning, named below, and from TABLES on the tables of the encoding
 kernel, two words each (coding/kernels/addresses.py). `encode_at` reads a document, calls the kernel at word
 ENCODER, and copies ids:
 
-    word     0          1         2         3    4     5, 6   7, 8  9, 10  11     12    13      14    15
-    16, 17  18
-             encode_at  decode_at unknown   low  size  known  keys  order  fixed  each  number  most  encoder
-             starts  arena
+    word     0          1          2        3    4     5, 6   7, 8  9, 10  11     12
+             encode_at  decode_at  unknown  low  size  known  keys  order  fixed  each
+    word     13      14    15       16, 17  18
+             number  most  encoder  starts  arena
 
 An encoder is a kernel of (header, work, n): n alphabet ids lie in the work memory, and its own ids go there.
 The work memory of a document of n symbols, in words of 8 bytes, of which the first four are 0 at first:
@@ -56,12 +58,12 @@ from ubpe_numba.runtime.machine.intrinsics import (
 from ubpe_numba.runtime.tables.automaton import LISTED, MATCH, STATE
 from ubpe_numba.runtime.tables.trie import EDGE
 
-#: Result where there is no room for all ids or symbols.
+#: Result if not all ids or symbols fit.
 NO_ROOM = -(1 << 62)
 #: Words of a header; of KNOWN, KEYS, ORDER and STARTS the first of two.
 ENCODE, DECODE, UNKNOWN, LOW, SIZE, KNOWN, KEYS, ORDER = 0, 1, 2, 3, 4, 5, 7, 9
 FIXED, EACH, NUMBER, MOST, ENCODER, STARTS, ARENA, TABLES = 11, 12, 13, 14, 15, 16, 18, 19
-#: Values of UNKNOWN beside an id that replaces symbols which are not known.
+#: Values of UNKNOWN other than an id that replaces unknown symbols.
 RAISE, SKIP = -1, -2
 
 
@@ -89,10 +91,10 @@ def symbol_at(doc, size, is_unsigned):
 def _known(x, low, size, known, keys, order):
     """The alphabet id of a symbol, -1 if it has none. O(1), or O(log keys).
 
-    The symbols `low`, ..., `low + size - 1` are their own ids but for `low`; or with known int32, entry x -
-    low; or with keys int64, ascending, that of order int32 at the same place.
+    The symbols `low`, ..., `low + size - 1` are their own ids, minus `low`. With `known` int32, the id is
+    entry x - low. With `keys` int64, ascending, it is the item of `order` int32 at the same place.
     """
-    at = np.uint64(x) - np.uint64(low)  # what is below becomes large
+    at = np.uint64(x) - np.uint64(low)  # values below `low` become large
     if known.size:
         return known[at] if at < np.uint64(known.size) else np.int32(-1)
     if keys.size:
@@ -110,7 +112,10 @@ def _known(x, low, size, known, keys, order):
 
 @helper
 def begin(header, n):
-    """The address of the work memory of a document of n symbols, 0 if there is none; `release` gives it back."""
+    """Allocate the work memory of a document of n symbols; its address, 0 if there is none.
+
+    `release` frees it.
+    """
     work = claim(32 + 16 * ((n + 1) >> 1) + word_at(header, FIXED) + word_at(header, EACH) * (n + 1))
     if work != 0:
         array_at(work, 4, np.int64)[:] = 0
@@ -119,7 +124,10 @@ def begin(header, n):
 
 @helper
 def read_symbols(header, work, doc, stride, n, kind):
-    """Write the alphabet ids of a document, as `encode_at` is given it, to the work memory; returns how many, or -1 - i. O(n)."""
+    """Write the alphabet ids of a document to the work memory; returns how many, or -1 - i.
+
+    The document is given as to `encode_at`. -1 - i: the symbol at i is unknown. O(n).
+    """
     ids = array_at(work + 32, n, np.int32)
     low = word_at(header, LOW)
     size = word_at(header, SIZE)
@@ -157,9 +165,9 @@ def ids_at(work, m):
 def encode_at(header, doc, stride, n, kind, out, room):
     """Write the ids of n symbols at an address, `stride` bytes apart, to int32 at `out`; returns how many.
 
-    kind: bytes of a symbol, and 16 if it is unsigned. -1 - i: the symbol at i is not known; NO_ROOM: there
-    are more than `room` ids, and nothing is written; NO_MEMORY. With 0 for `out` the ids are only counted.
-    All int64. O(n) and the encoder.
+    `kind` is the number of bytes per symbol, plus 16 if unsigned. Other results: -1 - i if the symbol at i is
+    unknown; NO_ROOM if there are more than `room` ids (nothing is written); NO_MEMORY. With `out` 0 the ids
+    are only counted. All are int64. O(n) and the encoder.
     """
     work = begin(header, n)
     if work == 0:
@@ -179,7 +187,10 @@ def encode_at(header, doc, stride, n, kind, out, room):
 
 @helper
 def _places(work, n):
-    """The document as kernels take it and where its ids go: symbols and offsets, ids and offsets; and the address of scratch."""
+    """The document as kernels take it, the place of its ids, and the address of scratch memory.
+
+    The first two are symbols and offsets, then ids and offsets.
+    """
     out = ids_at(work, n)
     document = array_at(work + 32, n, np.int32), array_at(work, 2, np.int64)
     return document, (array_at(out, n, np.int32), array_at(work + 16, 2, np.int64)), out + 8 * ((n + 1) >> 1)
@@ -226,7 +237,7 @@ def by_rank(header, work, n):
 
 @kernel
 def by_heap(header, work, n):
-    """An encoder: by merge rank, of ranks in any order, anew after every merge.
+    """An encoder by merge rank for ranks in any order; ranks are compared after every merge.
 
     `number`: symbols of the alphabet.
     """
@@ -253,11 +264,11 @@ def by_pass(header, work, n):
 def by_tfidf(header, work, n):
     """An encoder: by the best path of tf-idf. `number`: tails within reach.
 
-    To clear the counts of all tokens takes longer than a short document. So they lie on desks, which are left
-    as they were: of 8 words and the counts each, the last table. The first word is 1 while a call has the
-    desk, the next one the symbols that were read there, since positions must not come again. A call that
-    finds all desks taken, or a child that was forked then, clears counts of its own. Documents that write no
-    counts are all at the first desk.
+    Clearing the counts of all tokens takes longer than encoding a short document. So counts are kept on desks
+    that a call leaves as it took them. The last table holds the desks: 8 words and the counts each. The first
+    word is 1 while a call has the desk. The next word is the number of symbols read there so far, since
+    positions must not repeat. A call that finds all desks taken clears counts of its own, and so does a child
+    process forked meanwhile. Documents that write no counts all use the first desk.
     """
     document, result, s = _places(work, n)
     a = np.int64(TABLES)
@@ -337,8 +348,9 @@ def by_forward(header, work, n):
 def decode_at(header, ids, stride, n, out, room):
     """Write the symbols of n ids at an address, int32 `stride` bytes apart, to `out`; returns how many bytes.
 
-    -1 - i: no token has the id at i; NO_ROOM: there are more than `room` bytes. With 0 for `out` they are
-    only counted. Of the header: `starts`, in bytes, and `arena`. All int64. O(ids + bytes).
+    Other results: -1 - i if no token has the id at i; NO_ROOM if there are more than `room` bytes. With `out`
+    0 bytes are only counted. `starts` (in bytes) and `arena` are used. All are int64. O(ids +
+    bytes).
     """
     starts = table_at(header, STARTS, np.int64)
     arena = word_at(header, ARENA)

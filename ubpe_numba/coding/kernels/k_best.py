@@ -1,6 +1,6 @@
 """The k cheapest paths where costs of tokens add up: at every position the k cheapest tails, from the end.
 
-Exact: every path of the k cheapest goes on with one of the k cheapest tails, since a dearer tail can be
+Exact: every path of the k cheapest continues with one of the k cheapest tails, since a dearer tail can be
 exchanged for each of those. The lists of the positions that tokens lead to are sorted, so the list of a
 position is a merge of them.
 
@@ -21,7 +21,7 @@ import numpy as np
 from ubpe_numba.runtime.compiler import kernel, section
 from ubpe_numba.runtime.tables.automaton import advance, longest_match
 
-COST = np.dtype([("first", np.float64), ("second", np.float64)])  #: what a token or a tail costs
+COST = np.dtype([("first", np.float64), ("second", np.float64)])  #: the cost of a token or a tail
 
 
 @section
@@ -93,16 +93,17 @@ def _best_tails(document, edges, states, costs, k, sums, kept, heads, parent, to
 
 @kernel
 def k_cheapest_paths(document, edges, states, costs, k, sums, kept, heads, n_tokens, parent, token):
-    """The k cheapest paths of one document, in order; returns how many there are.
+    """The k cheapest paths of a document, in order; returns how many exist.
 
-    document int32[n] of alphabet ids; edges, states as automaton.py builds them; costs float64[2 * V], a COST
-    each, sums of which are exact. Ties: the longest first token, then the better tail after it. The caller
-    allocates all; the example is drawn above. Results: n_tokens int64[k], and the tree parent, token int32[(n
-    + 1) * k], where path i starts at node i and node n * k ends it. `sums[0]` holds the costs of the paths.
+    `document` int32[n] holds alphabet ids. `edges` and `states` are those of automaton.py. `costs` float64[2
+    * V] is a COST per token; their sums are exact. Ties: the longest first token, then the better tail after
+    it. The caller allocates all; the example is above. Results: `n_tokens` int64[k], and the tree `parent`,
+    `token` int32[(n + 1) * k]. Path i starts at node i, and node n * k ends it. `sums[0]` holds the costs of
+    the paths.
 
-    Scratch: sums COST[ring, k] and kept int64[ring] for the positions within reach, ring a power of two, two
-    more than the longest token at least; heads int64[2, longest token + 1]. O(n * matches * k), 8 * k B a
-    symbol.
+    Scratch: `sums` COST[ring, k] and `kept` int64[ring] for the positions within reach; ring is a power of
+    two, at least the longest token + 2. `heads` is int64[2, longest token + 1]. O(n * matches * k), 8 * k
+    bytes per symbol.
     """
     found = _best_tails(document, edges, states, costs.view(COST), k, sums, kept, heads, parent, token)
     for i in range(found):
@@ -120,9 +121,9 @@ def cheapest_paths(
 ):
     """The cheapest path of every document; returns the number of ids written. O(symbols + matches).
 
-    symbols int32 (alphabet ids), offsets int64[d + 1]; out int32, room for all symbols; out_offsets int64[d +
-    1]; the others as for `k_cheapest_paths` with k = 1 and the longest document. Costs (1, 0): tokens 3 = [0,
-    1], 4 = [1, 0, 1] of the document [0, 1, 0, 1] give [3, 3], not [0, 4].
+    `symbols` int32 (alphabet ids), offsets int64[d + 1]. `out` int32, room for all symbols. `out_offsets`
+    int64[d + 1]; the others as for `k_cheapest_paths` with k = 1 and the longest document. Costs (1, 0):
+    tokens 3 = [0, 1], 4 = [1, 0, 1] of the document [0, 1, 0, 1] give [3, 3], not [0, 4].
     """
     w = np.int64(0)
     out_offsets[0] = 0
@@ -142,8 +143,8 @@ def cheapest_paths(
 def read_tails(parent, token, offsets, paths):
     """Write the tokens of path i, which starts at node i, to `paths[offsets[i] : offsets[i + 1]]`. O(tokens).
 
-    parent, token as above; offsets int64[found + 1], paths int32[offsets[found]], allocated by the caller. Of
-    the tree drawn above, with the offsets [0, 2, 5]: [2, 0, 0, 1, 0].
+    `parent` and `token` as above. `offsets` int64[m + 1] and `paths` int32[offsets[m]], for m paths, are
+    allocated by the caller. The tree above with the offsets [0, 2, 5] gives [2, 0, 0, 1, 0].
     """
     for i in range(offsets.size - 1):
         v = np.int64(i)

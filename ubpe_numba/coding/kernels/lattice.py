@@ -1,44 +1,45 @@
-"""Sums over all segmentations of a document, each weighing the product of its tokens; expected counts, samples.
+"""Sums over all segmentations of a document: expected counts of tokens, and samples.
+
+A segmentation weighs the product of the weights of its tokens.
 
 The searches for the best path keep the best tail of every position; here the tails of a position are added
 up. With the symbols 0 and 1 of weight 1/4 and 1/8 and the token 2 = [0, 1] of weight 1/2, the document [0, 1,
 0]:
 
     position    0                       1               2       3, the end
-    tails       1/4*1/32 + 1/2*1/4      1/8*1/4         1/4     1           all segmentations of what follows
+    tails       1/4*1/32 + 1/2*1/4      1/8*1/4         1/4     1           all segmentations of the rest
                 = 17/128                = 1/32
-    heads       1                       1/4             17/32   17/128      all segmentations of what is
-    before
+    heads       1                       1/4             17/32   17/128      all segmentations before it
 
 The segmentations of the whole weigh 17/128. Those in which a token begins at position 1 weigh heads * tails =
-1/128 there, 1/17 of all. The list of the tokens that start at a position is that of a state of the automaton
-(4 bytes), so the way forward needs no matches that were noted down.
+1/128 there, 1/17 of all. The list of tokens that start at a position follows from the state of the automaton
+(4 bytes), so the forward pass does not need stored matches.
 
-Numbers are pairs, mantissa * 2**(-256 * exponent): no logarithm is taken for a match, a document of any
-length neither over- nor underflows, and only sums, products and quotients occur, which are the same bits on
-every processor. A token weighs 2**-96..2**96. A mantissa is brought to 2**-128..2**128 once for each
-position, by one step. Of two products whose exponents differ by 2 or more the smaller is less than 2**-64 of
-the other, and is left out.
+Numbers are pairs: mantissa * 2**(-256 * exponent). No logarithm is computed per match, and documents of any
+length neither overflow nor underflow. Only sums, products and quotients occur, which have the same bits on
+every processor. A token weighs 2**-96..2**96. Once per position, one step brings the mantissa to
+2**-128..2**128. If the exponents of two products differ by 2 or more, the smaller is less than 2**-64 of the
+other, and is left out.
 
-Memory does not grow with documents: one that is longer than a block is summed up block by block from its end,
-and of each block only what its left neighbour reaches into is kept. On the way forward the sums of a block
-are made again from that:
+Memory does not grow with documents. A document longer than a block is summed block by block from its end.
+Each block keeps only the sums within reach of its left neighbor; the forward pass computes the sums of a
+block again from these:
 
     block       0           1           2
                 |-----------|-----------|------|
-    kept                    |--         |--          the sums of the first `reach` positions of a block, and its state
+    kept                    |--         |--      sums of the first `reach` positions of a block, and its state
 
-Expected counts. A segmentation has the probability of its share in the sum over all. The token t from s to e
-has the probability heads(s) * weight(t) * tails(e) / tails(0): above, token 2 at 0 has 1 * 1/2 * 1/4 /
-(17/128) = 16/17, and the expected counts are 18/17 of 0, 1/17 of 1, 16/17 of 2. They are added up in fixed
+Expected counts. The probability of a segmentation is its share of the sum over all. The token t from s to e
+has the probability heads(s) * weight(t) * tails(e) / tails(0). Above, token 2 at 0 has 1 * 1/2 * 1/4 /
+(17/128) = 16/17, and the expected counts are 18/17 of 0, 1/17 of 1, 16/17 of 2. They are added in fixed
 point: sums of integers do not depend on the order, so not on the number of threads. Source: the E step of the
 EM algorithm for hidden Markov models (L. Baum, 1972), on the lattice of T. Kudo, 2018.
 
-Samples. The tails of all positions are summed up from the end, then tokens are drawn from the start: at s the
-token t to e has the probability weight(t) * tails(e) / tails(s), above token 2 at 0 again 16/17. There is one
-draw a token, a function of (seed, document, position): the same for any number of threads and any order of
-work. Source: forward filtering and backward sampling (C. Carter and R. Kohn, 1994), with the directions
-exchanged.
+Samples. The tails of all positions are summed from the end, then tokens are sampled from the start. At s the
+token t to e has the probability weight(t) * tails(e) / tails(s); above, token 2 at 0 has 16/17 again. Each
+token uses one random number, a function of (seed, document, position): the same for any number of threads and
+any order of work. Source: forward filtering and backward sampling (C. Carter and R. Kohn, 1994), with the
+directions exchanged.
 """
 
 from __future__ import annotations
@@ -88,7 +89,7 @@ def normal(m, k):
 
 @helper
 def scaled(x, j):
-    """The number x * 2**(-256 * j), which is at most about 1, as a float; 0 where it is tiny.
+    """The number x * 2**(-256 * j), at most about 1, as a float; a tiny number becomes 0.
 
     (2.0**-257, -1) -> 0.5. O(1).
     """
@@ -105,12 +106,12 @@ def scaled(x, j):
 def sum_block(document, b, size, tables, scratch):
     """Sum up the tails of the positions of block b, from its end; returns how many positions it has.
 
-    document int32[n], alphabet ids; size, of a block; tables: edges, states, listed, owners, rows and matches
-    as automaton.py builds them, weights float64, those of the tokens of `matches`; scratch, of the caller:
-    list_at int32[size], the lists of the positions of the block; tails SUM[size + reach], from its first
-    position on; kept SUM[blocks, reach] and kept_states int64[blocks]: of the first `reach` positions of the
-    block after it, unless that is the end. The block's own are entered there. A token has fewer than `reach`
-    symbols. O(symbols + matches).
+    `document` int32[n] holds alphabet ids. `size` is that of a block. `tables` holds edges, states, listed,
+    owners, rows and matches of automaton.py, and float64 weights, those of the tokens of `matches`. `scratch`
+    belongs to the caller. Its `list_at` int32[size] gets the list of each position of the block, and `tails`
+    SUM[size + reach] the tails from its first position on. `kept` SUM[blocks, reach] and `kept_states`
+    int64[blocks] hold the first `reach` positions of the next block, unless the document ends there. The
+    block enters its own into them. A token has fewer than `reach` symbols. O(symbols + matches).
 
     The example above in one block: tails 17/128, 1/32, 1/4, 1, of exponent 0.
     """
@@ -174,13 +175,15 @@ def sum_tails(document, size, tables, scratch):
 def expected_counts(
     symbols, offsets, n_copies, tables, one, size, scratch, heads, counts, totals, boundaries
 ):
-    """Add the expected number of every token, times `one` and copies and rounded at every place, to counts int64[V].
+    """Add the expected number of every token, times `one` and copies, to `counts` int64[V].
 
-    symbols int32 (alphabet ids), offsets int64[d + 1], n_copies int64[d], as how many documents each counts;
-    totals SUM[d], the weight of all segmentations of a document; boundaries float64, the probability that a
-    token begins at each of the symbols, or empty. tables, size, scratch as for `sum_block`, for the longest
-    document; heads SUM[a power of two above the longest token], of position e at e modulo that. The caller
-    allocates all, and chooses `one` so that counts fit. O(symbols + matches).
+    Each contribution is rounded to an integer.
+
+    `symbols` int32 (alphabet ids), offsets int64[d + 1], n_copies int64[d], as how many documents each
+    counts. `totals` SUM[d], the weight of all segmentations of a document. `boundaries` float64, the
+    probability that a token begins at each of the symbols, or empty. tables, size, scratch as for
+    `sum_block`, for the longest document. `heads` SUM[a power of two above the longest token], of position e
+    at e modulo that. The caller allocates all, and chooses `one` so that counts fit. O(symbols + matches).
 
     The example above with `one` = 17: counts 18, 1, 16, totals 17/128, boundaries 1, 1/17, 1.
     """
@@ -235,11 +238,11 @@ def expected_counts(
 def sample_paths(symbols, offsets, document_number, tables, seed, size, scratch, out, out_offsets):
     """One segmentation of every document; returns the number of ids written.
 
-    symbols int32 (alphabet ids), offsets int64[d + 1]; document_number, of the first one; tables, size,
-    scratch as for `sum_block`, for the longest document; seed uint64; out int32, room for all symbols;
-    out_offsets int64[d + 1]. The caller allocates all. O(symbols + matches).
+    `symbols` int32 (alphabet ids), offsets int64[d + 1]. `document_number`, of the first one. `tables`, size,
+    scratch as for `sum_block`, for the longest document. `seed` uint64. `out` int32, room for all symbols.
+    `out_offsets` int64[d + 1]. The caller allocates all. O(symbols + matches).
 
-    The example above: [2, 0] where the draw is below 16/17, else [0, 1, 0].
+    The example above: [2, 0] if the random number is below 16/17, otherwise [0, 1, 0].
     """
     _, _, _, _, _, matches, weights = tables
     list_at, tails = scratch[0], scratch[1]
@@ -265,7 +268,7 @@ def sample_paths(symbols, offsets, document_number, tables, seed, size, scratch,
                 k = tails[i].exponent
                 j = np.int64(list_at[i])
                 step = np.int64(matches[j].length)
-                while step > 1:  # the symbol takes what is left by the others
+                while step > 1:  # the symbol gets the remaining probability
                     rest -= scaled(tails[i + step].mantissa * weights[j], tails[i + step].exponent - k)
                     if rest < 0.0:
                         break

@@ -3,14 +3,14 @@
 For tables in order of creation (parents have lower ids than children). A text has one encoding E, by the
 lowest rank first, left to right. Two facts make it cheap:
 
-* Any run of neighbouring tokens of E(text) is the encoding of the symbols it covers. Boundaries are only ever
-  removed, so those that survive were there at every rank. Let rank r replace (a, b). If a differs from b, its
-  occurrences are disjoint and all are replaced, so none lies across a surviving boundary, and those inside
-  are replaced in the run alone just as well. If a is b, a run of a's is paired from its start; a surviving
-  boundary lies at an even distance from it, so the part after it is paired alike.
-* Conversely, if every two neighbours (s, t) satisfy E(s t) = (s, t), the whole sequence is E(text): by
-  induction over the ranks no replacement lies across a boundary, since it would already do so in the encoding
-  of the two neighbours alone.
+* Any run of neighboring tokens of E(text) is the encoding of the symbols it covers. Boundaries are only ever
+removed, so a surviving boundary exists at every rank. Let rank r replace (a, b). If a differs from b, its
+occurrences are disjoint and all are replaced. None lies across a surviving boundary, and those inside are
+replaced in the run alone just as well. If a is b, a run of a's is paired from its start. A surviving boundary
+is an even number of symbols from it, so the part after it is paired in the same way.
+* Conversely, if every two neighbors (s, t) satisfy E(s t) = (s, t), the whole sequence is E(text). By
+induction over the ranks: no replacement lies across a boundary, since it would do so in the encoding of the
+two neighbors alone.
 
 So the last token of E(prefix) is unique for every prefix, and a search for tokens whose neighbours all fit,
 the longest first and with backtracking, enters each position once. The same argument lets two encodings of
@@ -19,32 +19,34 @@ the boundary.
 
 The search of [0, 1, 2] with the merges 3 = (1, 2) and 4 = (0, 1), in this order:
 
-    position   longest token   fits after the one before?    out        dead
+    position   longest token   fits after the last token?    out        dead
     0          4               first of the document         [4]
     2          2               no: 3 joins 1 and 2 before    [4]        2, since no shorter token starts there
     0          0               (prefix of 4)                 [0]
     1          3               yes                           [0, 3]
 
-A document of up to SHORT symbols is merged pair by pair, by one look at all places for each merge: there the
-search, whose every step depends on the one before, takes half as long again.
+A document of up to SHORT symbols is merged pair by pair, each merge with one look at all places. The search
+would take half as long again, since its every step depends on the previous step.
 
 A dead position is one from which no sequence of fitting tokens leads on; a token that ends there is not tried
 again. `dead` has a bit a position, position p in bit p & 7 of byte p >> 3: here dead[0] = 0b00000100.
 
-In a long run of one symbol, silence in sound, backtracking enters one position after the other, and each time
-the longest token is as long as the run: O(run ** 2). So where two such tokens overlap, the run is noted, and
-for 1, 2, 3 ... of its symbols the longest token and the node of the trie: `run` is int64[RUN_HEAD + most
-symbols], drawn for a run of 0 at 7..70, token 3 = (0, 0):
+In a long run of a symbol, such as silence in sound, backtracking enters one position after another. Each
+time the longest token is as long as the run: O(run ** 2). So if two of these tokens overlap, the run is
+noted: for 1, 2, 3 ... of its symbols, the longest token and the node of the trie. `run` is int64[RUN_HEAD +
+most symbols]; here for a run of 0 at 7..70, token 3 = (0, 0):
 
     begin   end   symbol   depth   0                1                2 ...
     7       71    0        2       0 << 32 | 0      3 << 32 | 2      .            depth: so many are known
 
 The tables are a plain tuple, whose type numba finds in C, for m pairs and V = n_alphabet + m tokens:
 
-    pairs        int64, buckets of tables/pairs.py, pair -> id left, right  int32[m], the two ids that make up
-    each learned token n_alphabet   int trie         EDGE[capacity] (tables/trie.py), of the stable tokens,
-    which encode to themselves; the others never occur prefixes     int32[V], the longest stable token that is
-    a proper prefix of a stable token, -1 for symbols lengths      int64[V], symbols
+    pairs        int64, buckets of tables/pairs.py, pair -> id
+    left, right  int32[m], the two ids that make up each learned token
+    n_alphabet   int
+    trie         EDGE[capacity] (tables/trie.py), of the stable tokens, which encode to themselves
+    prefixes     int32[V], the longest stable token that is a proper prefix of a stable token, -1 for symbols
+    lengths      int64[V], symbols
 
 Source of the idea: H. van Antwerpen and A. Neubeck, "So many tokens, so little time", 2024.
 """
@@ -75,7 +77,7 @@ _BEGIN, _END, _SYMBOL, _DEPTH = 0, 1, 2, 3
 
 @helper
 def longest_from(trie, document, node, best, e):
-    """Go on to position e from a node of the trie, where the longest token was `best`. See `_longest`."""
+    """Continue to position e from a node of the trie; `best` is the longest token so far. See `_longest`."""
     while e < document.size:
         payload = step(trie, node, np.int64(document[e]))
         if payload < 0:
@@ -90,10 +92,10 @@ def longest_from(trie, document, node, best, e):
 
 @section
 def note_run(trie, document, p, run):
-    """Note the run of one symbol around position p, if it is long; where the run that is noted begins and ends.
+    """Note the run of equal symbols around position p, if it is long; begin and end of the noted run.
 
-    run as drawn above. O(symbols of the run). With the token 3 = (0, 0), 64 times 0 from position 7 on give
-    what is drawn.
+    `run` as above. O(symbols of the run). With the token 3 = (0, 0), 64 zeros from position 7 on give the
+    example above.
     """
     symbol = np.int64(document[p])
     begin = np.int64(p)
@@ -131,8 +133,8 @@ def longest_in_run(trie, document, start, run):
 
     O(depth of the trie after the run).
 
-    In the run drawn above, of any position but the last: two symbols are known, token 3, and the trie leads
-    no further.
+    In the run above, for any position except the last: two symbols are known, token 3, and the trie leads no
+    further.
     """
     known = min(run[_END] - start, run[_DEPTH])
     entry = run[RUN_HEAD + known - 1]
@@ -155,7 +157,7 @@ def id_in_entries(pairs, left, right):
 
 @helper
 def _crosses(k, parent_u, parent_v, backward):
-    """Whether the merge that makes k is made before the tokens beside the boundary are parts of others; see `fits`. O(1)."""
+    """Whether the merge that makes k comes before both border tokens are merged; see `fits`. O(1)."""
     if backward is not None:
         if k < backward.size and backward[k]:
             return k <= parent_u and k < parent_v
@@ -166,15 +168,15 @@ def _crosses(k, parent_u, parent_v, backward):
 def fits(id_in, pairs, left, right, n_alphabet, s, t, backward=None):
     """Whether E(s t) = (s, t), for two tokens that encode to themselves. O(depth of the two spines).
 
-    pairs, left, right, n_alphabet: of the tables; `id_in(pairs, u, v)`, a helper, looks a pair up. Merges 2 =
-    (0, 1), 3 = (1, 0): 0 and 1 do not fit, since 2 joins them; 2 and 0 fit; 0 and 3 do not, since 2 takes the
-    1 of 3 before 3 is made.
+    `pairs`, `left`, `right` and `n_alphabet` are those of the tables. `id_in(pairs, u, v)`, a helper, looks a
+    pair up. Merges 2 = (0, 1), 3 = (1, 0). Then 0 and 1 do not fit, since 2 joins them. Tokens 2 and 0 fit.
+    Tokens 0 and 3 do not, since 2 takes the 1 of 3 before 3 is made.
 
     Just before id k is made, the boundary lies between the part u of s's right spine and v of t's left spine
-    that exist then. The merge (u, v) -> k happens across it if u is still there, also not taken by its left
-    neighbour in the same pass (k < parent of u), and so does v (k <= parent of v: the pass reaches the
-    boundary first). A pass that is `backward`, bool[V] or None, merges runs from their ends, so that it is
-    the other way round.
+    that exist then. The merge (u, v) -> k happens across it if both still exist. Token u must not be taken by
+    its left neighbor in the same pass (k < parent of u). For v, k <= parent of v suffices: the pass reaches
+    the boundary first. A pass marked in `backward`, bool[V] or None, merges runs from their ends, so the
+    conditions are exchanged.
     """
     u = np.int64(s)
     v = np.int64(t)
@@ -235,11 +237,11 @@ def enter_stable(arena, lengths, left, right, n_alphabet, stable, trie, node_of,
 
     O(symbols of the right parts).
 
-    A token goes on from the node where its left part ends, which is stable too. At most one of several tokens
-    with the same symbols is stable. Scratch, filled: node_of int64[V]; of every node, from n_alphabet on,
-    parents int64 and token_of int32. The others as for `build_tables`.
+    A token continues from the node of its left part, which is stable too. At most one of several tokens with
+    the same symbols is stable. Scratch, filled: `node_of` int64[V]; `parents` int64 and `token_of` int32, for
+    the nodes from n_alphabet on. The others as for `build_tables`.
 
-    Merges 2 = (0, 1), 3 = (2, 0): node 2 is the child of 0 by 1 and token 2, node 3 the child of 2 by 0 and
+    Merges 2 = (0, 1), 3 = (2, 0). Node 2, the child of 0 by 1, is token 2. Node 3, the child of 2 by 0, is
     token 3.
     """
     for symbol in range(n_alphabet):
@@ -271,10 +273,12 @@ def enter_stable(arena, lengths, left, right, n_alphabet, stable, trie, node_of,
 
 @helper
 def find_prefixes(n_alphabet, n_nodes, node_of, parents, token_of, stable, prefixes):
-    """The longest stable token that is a proper prefix of each stable token, -1 for the others: fills `prefixes` int32[V].
+    """Fill `prefixes` int32[V]: the longest stable token that is a proper prefix of a stable token.
 
-    The nodes of a trie are numbered as they are made, so a node's answer follows from that of its parent,
-    which is there already; the answers replace `parents`. The others as `enter_stable` fills them. O(nodes +
+    The others get -1.
+
+    Nodes of a trie are numbered in order of creation, so a node's answer follows from that of its parent,
+    which is already known. The answers replace `parents`. The others as `enter_stable` fills them. O(nodes +
     V).
 
     Merges 2 = (0, 1), 3 = (2, 0): prefixes = [-1, -1, 0, 2].
@@ -292,14 +296,14 @@ def build_tables(arena, tables, stable, node_of, parents, token_of):
 
     O(symbols of the right parts + m * depth).
 
-    arena int32, the symbols of all tokens one after the other; tables as above, allocated by the caller:
-    left, right, n_alphabet and lengths are given; pairs are empty buckets; the trie is full of -1, its
-    capacity a power of two, at least twice the number of symbols of right parts. Scratch: stable uint8[V],
-    node_of int64[V], and parents int64 and token_of int32 for as many nodes as the alphabet and the right
-    parts have symbols.
+    `arena` int32 holds the symbols of all tokens one after the other. `tables` as above, allocated by the
+    caller. `left`, `right`, `n_alphabet` and `lengths` are given; `pairs` are empty buckets, and the
+    trie is full of -1. Its capacity is a power of two, at least twice the number of symbols of right parts.
+    Scratch: `stable` uint8[V] and `node_of` int64[V]. `parents` int64 and `token_of` int32 have an item per
+    symbol of the alphabet and of the right parts.
 
-    Merge (0, 1) -> 2, arena [0, 1, 0, 1], lengths [1, 1, 2]: pairs has (0, 1) -> 2, the trie the edge from 0
-    by 1 to token 2; stable = [1, 1, 1], prefixes = [-1, -1, 0].
+    Merge (0, 1) -> 2, arena [0, 1, 0, 1], lengths [1, 1, 2]. Then `pairs` has (0, 1) -> 2, and the trie the
+    edge from 0 by 1 to token 2. `stable` = [1, 1, 1], `prefixes` = [-1, -1, 0].
     """
     pairs, left, right, n_alphabet, trie, prefixes, lengths = tables
     enter(left, right, n_alphabet, pairs)
@@ -320,13 +324,15 @@ def _longest(trie, document, start):
 
 @helper
 def merge_one_by_one(pairs, document, scratch, out, w):
-    """Encode a document of up to SHORT symbols, the lowest rank first; returns w + the number of ids written at out[w:]. O(n**2).
+    """Encode a document of up to SHORT symbols by rank; returns w + the number of ids.
 
-    scratch int64[RUN_HEAD + SHORT], as int32: of each place that has a token the id that it makes with the
-    next one, else NO_PAIR, which is more than any id; then the tokens, between two of NO_PAIR. Merges 3 = (1,
-    2), 4 = (0, 1): of [0, 1, 2] the ids made are 4, 3 and none; 4 is made at 0, place 1 is gone, and no other
-    is made. As in merge_words.py, ids and places of the last merge are kept until the next one is sought,
-    since the processor waits for vectors of which items were just written.
+    The ids are written at out[w:]. O(n**2).
+
+    `scratch` int64[RUN_HEAD + SHORT] is used as int32. It holds, for each place with a token, the id that the
+    token makes with the next one, or NO_PAIR, which is more than any id. The tokens follow, between two
+    NO_PAIR. Merges 3 = (1, 2), 4 = (0, 1): for [0, 1, 2] these ids are 4, 3 and none. Token 4 is made at 0,
+    place 1 is gone, and no other merge is left. As in merge_words.py, ids and places of the last merge are
+    kept until the next merge is chosen: the processor waits for vectors if single items were just written.
     """
     n = document.size
     made = address(scratch)
@@ -374,11 +380,12 @@ def merge_one_by_one(pairs, document, scratch, out, w):
 def encode_rank(symbols, offsets, tables, dead, run, out, out_offsets):
     """Encode every document; returns the number of ids written.
 
-    symbols int32 (alphabet ids), offsets int64[d + 1]; tables as above; out int32, room for all symbols, and
-    out_offsets int64[d + 1] for the result; scratch: dead uint8[longest document // 8 + 1] and run int64, of
-    RUN_HEAD and as many elements as the longest document has symbols, up to MOST_OF_RUN and SHORT at least.
-    The caller allocates all. O(symbols * tokens that start at a position * depth of a token). Merge (0, 1) ->
-    2: documents [0, 1, 0] and [1, 0, 1] -> out [2, 0, 1, 2], out_offsets [0, 2, 4].
+    `symbols` int32 are alphabet ids, `offsets` int64[d + 1]. `tables` as above. `out` int32, with room for
+    all symbols, and `out_offsets` int64[d + 1] get the result. Scratch: `dead` uint8[longest document // 8 +
+    1], and `run` int64. `run` has RUN_HEAD items and one per symbol of the longest document, but at least
+    SHORT and at most MOST_OF_RUN. The caller allocates all. O(symbols * tokens that start at a position *
+    depth of a token). Merge (0, 1) -> 2: documents [0, 1, 0] and [1, 0, 1] -> out [2, 0, 1, 2], out_offsets
+    [0, 2, 4].
     """
     return encode_documents(symbols, offsets, tables, dead, run, out, out_offsets, None)
 

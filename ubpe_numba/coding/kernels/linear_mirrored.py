@@ -1,7 +1,9 @@
-"""Encoding by merge rank where the mirror of a pair of equal tokens is merged from the ends of runs; see linear_bpe.py.
+"""Encoding by merge rank if mirrored pairs of equal tokens are merged from the ends of runs.
 
-With the mirror {0: 1} and the merges 2 = (0, 0), 3 = (1, 1): [0, 0, 0] becomes [2, 0], and [1, 1, 1] the
-mirror of that, [1, 3].
+See linear_bpe.py.
+
+With the mirror {0: 1} and the merges 2 = (0, 0), 3 = (1, 1), [0, 0, 0] becomes [2, 0]. Its mirror [1, 1, 1]
+becomes the mirror of that, [1, 3].
 """
 
 from __future__ import annotations

@@ -8,14 +8,14 @@ the pairs that it makes wait for its end. Merges 2 = (0, 1), 3 = (2, 2) and the 
                 2  .  2  .      heap 1 << 32 | 0                     the pass of rank 1
                 3  .  .  .      `.` is -1, a position whose symbol went to the token before it
 
-Where a token may have a lower rank than its own parts, a pass ends with its first merge, so that the pairs of
-the new token count at once, even if their ranks are lower: with 2 = (3, 0), 3 = (0, 1) the document [0, 1, 0,
-1] becomes [3, 0, 1], and then [2, 1].
+If a token may have a lower rank than its own parts, a pass ends with its first merge. So the pairs of the new
+token count at once, even if their ranks are lower. With 2 = (3, 0), 3 = (0, 1) the document [0, 1, 0, 1]
+becomes [3, 0, 1], and then [2, 1].
 
-With dropout an occurrence of a merge is left out with some probability. Each is drawn once, at the pass of
-its rank: drawn anew at every later pass, as in words of a few letters, nearly all omissions in a long
-document would be merged by the passes that follow. A draw is a function of (seed, document, rank, position of
-the left token): the same for any order of work.
+With dropout, each occurrence of a merge is left out with some probability. This is decided once, in the pass
+of its rank. If it were decided in every later pass, as is possible in words of a few letters, later passes
+would merge nearly all omissions of a long document. The random number is a function of (seed, document, rank,
+position of the left token): the same for any order of work.
 
 Source: I. Provilkov, D. Emelianenko and E. Voita, "BPE-Dropout", 2020; the mixing function is that of
 SplitMix64 (G. Steele, D. Lea and C. Flood, 2014).
@@ -98,10 +98,10 @@ def merge_by_heap(
 ):
     """Encode every document; returns the number of ids written.
 
-    symbols int32 (alphabet ids), offsets int64[d + 1]; document_number, of the first one; tables as of
-    `merge_by_pass.build_tables`; dropout float64 in 0..1, seed uint64; out int32, room for all symbols;
-    out_offsets int64[d + 1]. Ranks in any order: what a pass creates waits for its end, which is its first
-    merge if `one_by_one`, bool.
+    `symbols` int32 are alphabet ids, `offsets` int64[d + 1]. `document_number` is that of the first one.
+    `tables` are those of `merge_by_pass.build_tables`. `dropout` is float64 in 0..1, `seed` uint64. `out`
+    int32 has room for all symbols. `out_offsets` is int64[d + 1]. Ranks may be in any order. New pairs of a
+    pass wait for its end; with `one_by_one`, bool, a pass ends at its first merge.
 
     Scratch for a longest document of n symbols: links int32[5, n], heap int64[3 * n]. The caller allocates
     all. O(n log n). Merges as above: [0, 1, 0, 1] -> [3] with dropout 0, [0, 1, 0, 1] with dropout 1, [0, 1,

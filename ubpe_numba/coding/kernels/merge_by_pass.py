@@ -1,8 +1,8 @@
 """Encoding by substitution for any order of pairs: the lowest rank present, or several ranks a pass.
 
-For tables whose order is not that of creation, and for the articles' batch rule. The text is a linked list of
-tokens; every pair of it that has a rank is in the linked list of that rank; a two-level bitmap finds the
-lowest rank present.
+This is for tables that are not in order of creation, and for the batch rule of the UBPE articles. The text is
+a linked list of tokens. Each of its pairs with a rank is in the linked list of that rank, and a two-level
+bitmap finds the lowest rank present.
 
 With the merges 2 = (0, 1) and 3 = (2, 0), ranks 0 and 1, the document [0, 1, 0, 1, 0] before the first pass:
 
@@ -15,9 +15,8 @@ With the merges 2 = (0, 1) and 3 = (2, 0), ranks 0 and 1, the document [0, 1, 0,
     first = [0, -1], last = [2, -1]: rank 0 is at 0 and 2. words[0] = 0b01, a bit a rank; summary[0] = 0b1, a
     bit a word.
 
-The pass turns the tokens at 0 and 2 into 2; positions 1 and 3 hold none any more. When it ends, the pairs
-that start at 0 and 2 are looked up anew: (2, 2) has no rank, (2, 0) has rank 1. The next pass makes [2, 3] of
-it.
+The pass turns the tokens at 0 and 2 into 2; positions 1 and 3 are now empty. When it ends, the pairs that
+start at 0 and 2 are looked up again: (2, 2) has none, (2, 0) has rank 1. The next pass makes [2, 3] of it.
 """
 
 from __future__ import annotations
@@ -35,12 +34,12 @@ _NO_RANK, _PENDING, _GONE = -1, -2, -3
 
 @kernel
 def build_tables(tables, last, conflicts):
-    """Enter the pairs with the ids that they make, and find for each rank the next that shares a token with it. O(m + V).
+    """Enter the pairs with their ids; find for each rank the next rank that shares a token. O(m + V).
 
-    tables: pairs int64, empty buckets (tables/pairs.py); left, right int32[m], of which rank i makes the id
-    n_alphabet + i; n_alphabet: the first four of linear_bpe.py. Result: conflicts int32[m], m where no later
-    rank shares a token. Scratch: last int32[V], full of m. The caller allocates all. Merges 3 = (0, 1), 4 =
-    (2, 2), 5 = (1, 2): conflicts = [2, 2, 3].
+    `tables` holds the first four of linear_bpe.py: `pairs` int64, empty buckets (tables/pairs.py); `left` and
+    `right` int32[m], whose rank i makes the id n_alphabet + i; `n_alphabet`. Result: `conflicts` int32[m], m
+    if no later rank shares a token. Scratch: `last` int32[V], full of m. The caller allocates all. Merges 3 =
+    (0, 1), 4 = (2, 2), 5 = (1, 2): conflicts = [2, 2, 3].
     """
     pairs, left, right, n_alphabet = tables
     enter(left, right, n_alphabet, pairs)
@@ -54,7 +53,7 @@ def build_tables(tables, last, conflicts):
 def _lowest(words, summary, start):
     """The lowest set bit at `start` or above, or -1: words [0b0110, 0b1] from 3 on -> 64. O(m / 4096).
 
-    words, summary uint64, as drawn above.
+    `words` and `summary` are uint64, as above.
     """
     w = start >> 6
     if w < words.size:
@@ -79,7 +78,7 @@ def _lowest(words, summary, start):
 
 @helper
 def _leave(p, rank, after, before, first, last, words, summary):
-    """Take position `p` out of the list of its rank; the arrays are those drawn above. O(1)."""
+    """Take position `p` out of the list of its rank; the arrays are those above. O(1)."""
     r = rank[p]
     if r < 0:
         return
@@ -101,13 +100,14 @@ def _leave(p, rank, after, before, first, last, words, summary):
 def encode_pairs(symbols, offsets, tables, conflicts, batch, out, out_offsets):
     """Encode every document; returns the number of ids written.
 
-    symbols int32 (alphabet ids), offsets int64[d + 1]; tables and conflicts int32[m] as of `build_tables`;
-    out int32, room for all symbols, and out_offsets int64[d + 1], allocated by the caller. batch False: in a
-    pass all occurrences of the lowest rank present, left to right. batch True: the lowest rank, then those
-    present below the next rank that shares a token with any taken so far; pairs that a pass creates wait for
-    its end. Source: UBPE tokenizers, part 2. O(symbols) updates of O(1), 28 B a symbol, allocated here.
+    `symbols` int32 are alphabet ids, `offsets` int64[d + 1]. `tables` and `conflicts` int32[m] are those of
+    `build_tables`. `out` int32 has room for all symbols. `out_offsets` int64[d + 1] and `out` are allocated
+    by the caller. With `batch` False a pass merges all occurrences of the lowest rank present, left to right.
+    With `batch` True it merges the lowest rank, then the ranks present below the next rank that shares a
+    token with one of those. New pairs of a pass wait for its end. Source: UBPE tokenizers, part 2. O(symbols)
+    updates of O(1). 28 bytes per symbol are allocated here.
 
-    Merges 4 = (0, 1), 5 = (2, 3), 6 = (4, 5): the passes of [0, 1, 2, 3] are [4, 2, 3], [4, 5], [6]; by batch
+    Merges 4 = (0, 1), 5 = (2, 3), 6 = (4, 5). The passes of [0, 1, 2, 3] are [4, 2, 3], [4, 5], [6]; by batch
     [4, 5], [6].
     """
     entries, left, right, first_id = tables

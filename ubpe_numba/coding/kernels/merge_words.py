@@ -1,27 +1,26 @@
 """Encoding many short words of text by merge rank: pair by pair, all of them side by side.
 
-A merge waits for memory: the ids of the two new pairs come out of a large table. So ROWS words are merged in
-turns, one merge each; what a word looks up in its next turn has been fetched meanwhile. A word is a row of
-ROW bytes: up to MOST symbols, each at a place of its own, and the rank of the pair of each symbol and the
-next. Ranks are ids, for tables in order of creation: a rank is the id that the pair makes, or NO_PAIR.
-`alive` has a bit for each place that has a symbol, and one for the end::
+A merge waits for memory: the ids of the two new pairs come from a large table. So ROWS words take turns, one
+merge per turn; memory for the next turn is fetched meanwhile. A word is a row of ROW bytes. It has places for
+up to MOST symbols, and the rank of each symbol's pair with the next. Ranks are ids, for tables in order of
+creation: a rank is the id that the pair makes, or NO_PAIR. `alive` has a bit for each place with a symbol,
+and one for the end::
 
     byte   0       8        12     SYMBOLS              RANKS
            alive   place    dead   symbols, int32       ranks, int32
 
     "abcb", merges 256 = (b, c), 257 = (a, 256):
     places 01234   merged   dead   0    1    2   3      0    1    2   3
-           11111   -1       -1     a    b    c   b      NO   256  NO  NO      the least rank is 256, at 1;
-           place 2 dies 11011   1        2      a    256  .   b      257  NO   NO  NO      new ranks at 0 and
-           1; the least is 257, at 0 10011   0        1      257  .    .   b      NO   NO   NO  NO      no
-           pair is left: two ids
+           11111   -1       -1     a    b    c   b      NO   256  NO  NO   least rank 256, at 1; place 2 dies
+           11011   1        2      a    256  .   b      257  NO   NO  NO   new ranks at 0, 1; least 257, at 0
+           10011   0        1      257  .    .   b      NO   NO   NO  NO   no pair is left: two ids
 
 NOBODY, which no pair has, is before the first symbol and after the last.
 
-The cache. Words that are encoded already are in two caches, which a thread keeps from call to call. Short
-words, up to SHORT bytes, are in buckets of 64 bytes, a cache line of the processor, two words each; the hash
-of a word says which one bucket may hold it. The ids are in place, up to SHORT_IDS; a new word goes in front,
-and the second one is lost::
+The caches. Encoded words are in two caches, which a thread keeps from call to call. Short words, up to SHORT
+bytes, are in buckets of 64 bytes, a cache line of the processor, two words each. The hash of a word
+determines its bucket. A place holds up to SHORT_IDS ids. A new word is put first in its bucket, and the
+second word is lost::
 
     byte   0       8           15       16    20    24    28        32 ...
            +-------+-----------+--------+-----+-----+-----+---------+----------------------+
@@ -83,7 +82,10 @@ def bucket_of_short(buckets, mask, lo, hi):
 
 @helper
 def enter_short(bucket, lo, hi, ids, n):
-    """Enter a word in front of its bucket, unless it is there; `ids`: address of 16 bytes, the first n <= SHORT_IDS ids. O(1)."""
+    """Enter a word at the front of its bucket, unless it is already in it. O(1).
+
+    `ids` is the address of 16 bytes, the first n <= SHORT_IDS ids.
+    """
     if load64(bucket, 0) != lo or load64(bucket, 8) != hi:
         copy_16_bytes(bucket + 32, bucket)
         copy_16_bytes(bucket + 48, bucket + 16)
@@ -95,7 +97,10 @@ def enter_short(bucket, lo, hi, ids, n):
 
 @helper
 def line_of_long(lines, mask, text, i, n):
-    """The address of the line of the n bytes at i, SHORT < n <= LONG; lines: address, mask: number of lines - 1. O(n)."""
+    """The address of the line for the n bytes at i, SHORT < n <= LONG. O(n).
+
+    `lines` is an address, `mask` the number of lines - 1.
+    """
     h = np.uint64(n)
     for x in range(0, n - 8, 8):
         h = (h ^ load64(text, i + x)) * _FIRST
@@ -119,9 +124,9 @@ def is_in_line(line, text, i, n):
 def enter_tokens(arena, lengths, stable, cache, ids):
     """Enter the tokens of up to SHORT bytes into a cache of short words, those of low ids in front. O(V).
 
-    arena uint8, at least 8, the bytes of all V tokens one after the other; lengths int32[V]; stable uint8[V],
-    others are left out; cache uint64[8 * a power of two]; scratch: ids int32[4]. Tokens "a", "b", "ab": the
-    bucket of "ab" holds "ab" -> [2].
+    `arena` uint8, at least 8, the bytes of all V tokens one after the other. `lengths` int32[V]. `stable`
+    uint8[V], others are left out. `cache` uint64[8 * a power of two]; scratch: ids int32[4]. Tokens "a", "b",
+    "ab": the bucket of "ab" holds "ab" -> [2].
     """
     buckets = address(cache)
     mask = cache.size // 8 - 1
@@ -152,20 +157,23 @@ ALL = -2  # as the place that has died: all pairs are to be looked up
 # bytes of a word of a batch: its key, or the address of its line; the address of its bucket; where its ids
 # are among those that are found
 SLOT = 32
-# bytes of a word that was not found, int32: its number in the batch, where its ids begin, how many; or
-# NOT_HERE instead; or AGAIN, and where its ids begin the number of an equal word among those before it that
-# were not found
+# bytes of a word that was not found, int32: its number in the batch, where its ids begin, how many. Instead
+# of the last: NOT_HERE; or AGAIN, and then the first is the number of an equal earlier word among those not
+# found
 MISS = 16
 NOT_HERE = -1
 AGAIN = -2
-FIRSTS = 512  # words of a batch that were not found, by a hash: uint16, the number of one among those
+# words of a batch that were not found, by a hash: uint16, their number among the words not found
+FIRSTS = 512
 
 
 @helper
 def _lay_out(row, text, begin, n, byte_ids, two_bytes, solid, into, out_of, pairs, mask):
-    """Lay out a word of n bytes, up to MOST_BYTES, as a row; returns whether it has not more than MOST symbols. O(n).
+    """Lay out a word of n bytes, up to MOST_BYTES, as a row. O(n).
 
-    All others are addresses, but `mask`, the number of buckets - 1.
+    Returns whether it has at most MOST symbols.
+
+    All others are addresses, except `mask`, the number of buckets - 1.
     """
     symbols = row + SYMBOLS
     ranks = row + RANKS
@@ -202,9 +210,10 @@ def _lay_out(row, text, begin, n, byte_ids, two_bytes, solid, into, out_of, pair
 
 @helper
 def _lay_whole(row, text, begin, n, whole, whole_of):
-    """Lay out a word of n bytes that is a token as a whole, before any merge, as a row of that; returns whether it is one. O(n).
+    """Lay out a word of n bytes as one token, before any merge; returns whether it is a token. O(n).
 
-    whole uint64, whole_of int32: a trie of such tokens, as in `TextTables`; row and text are addresses.
+    `whole` uint64 and `whole_of` int32 are a trie of these tokens, as in `TextTables`. `row` and `text` are
+    addresses.
     """
     token = whole_word(text, begin, begin + n, whole, whole_of)
     if token < 0:
@@ -289,9 +298,9 @@ def _earlier(misses, j, slots, slot, firsts):
 
     O(1).
 
-    Addresses: misses, slots, slot (that of word j), and firsts, FIRSTS uint16 of any content: an entry that
-    is not of this batch names another word, or none before j. Of the words of source code that are not in the
-    cache, a third are found here.
+    Addresses: `misses`, `slots`, `slot` (that of word j), and `firsts`, FIRSTS uint16 of any content. An
+    entry from another batch names another word, or none before j. In source code, a third of the words that
+    are not cached are found here.
     """
     entry = firsts + 2 * (np.int64(load64(slot, 16)) >> 6 & FIRSTS - 1)
     i = load16(entry, 0)
@@ -305,13 +314,14 @@ def _earlier(misses, j, slots, slot, firsts):
 
 @section
 def merge_words(text, segments, s, slots, misses, m, rows, firsts, found, tables):
-    """Encode the m words that were not found, of the batch that begins at segment s, and enter them into the caches.
+    """Encode the m words of a batch that were not found, and enter them into the caches.
 
-    Addresses: text, slots, misses, rows with room for ROWS, and 16 bytes more for each, firsts, FIRSTS uint16
-    of any content, and found, where the ids go, with room for all bytes and 16 more. Of a word that is in the
-    cache of long words the ids are copied; one of more than MOST symbols is NOT_HERE, one that is not the
-    first of its kind is there AGAIN. tables, a `TextTables` as a plain tuple. O(bytes * symbols / 16 of a
-    word).
+    The batch begins at segment s.
+
+    Addresses: `text`, `slots` and `misses`; `rows`, with room for ROWS, and 16 bytes more for each; `firsts`,
+    FIRSTS uint16 of any content. `found` gets the ids, with room for all bytes and 16 more. The ids of a word
+    in the cache of long words are copied. A word of more than MOST symbols is NOT_HERE. A word equal to an
+    earlier one is AGAIN. `tables` is a `TextTables` as a plain tuple. O(bytes * symbols / 16 of a word).
     """
     byte_ids = address(tables[0])
     two_bytes = address(tables[1])

@@ -1,35 +1,35 @@
 """The n best paths by tf-idf: at every position the best tails are kept, from the end.
 
-Longest match first: it fills the list with heavy tails, and the tails of a match are sorted, so that as soon
-as one cannot enter by the most that its token may add, those after it cannot either. What a token adds falls
-with its count, so the most is what it adds to the count in the part that all tails share (see below).
+Longest match first: it fills the list with heavy tails. The tails of a match are sorted, so once a tail
+cannot enter even with the most that its token may add, later tails cannot either. A token adds less as its
+count rises. So the most is its weight in addition to the part that all tails share (see below).
 
 Order of tails: heavier, then fewer tokens, then the better tail after the first token, then the shorter first
-token; with the last two the other way round, the tails would not merge before the document ends. Weights in
-fixed point as in best_path.py.
+token. If the last two were exchanged, tails would not merge before the document ends. Weights are in fixed
+point as in best_path.py.
 
-By bag, at most one tail is kept of those that hold the same tokens equally often: whatever is put before them
-weighs the same. Bags are told apart by weight, number of tokens, and a sum over the tokens of a random number
-each, so two tails of one bag are never both kept; that two bags collide, and one of two tails of equal weight
-and length is lost, has a chance of 2**-64.
+With `by_bag`, one tail is kept of all that hold the same tokens equally often: the same tokens before them
+give the same weights. Bags are compared by weight, number of tokens, and a sum of one random number per
+token, so two tails of one bag are never both kept. Two bags collide with a chance of 2**-64; then one of two
+tails of equal weight and length is lost.
 
 With prices (bounds/kernels/path_prices.py) a token adds its price at most to the order of tails: the part of
 a weight that may be had later as well does not count. Source: UBPE tokenizers, part 2; the prices are our
 own.
 
-While the tails of a position are looked for, the best so far are in `listed`, in order; what is not compared
-stays where it was written, in `new`, at the slot of the entry, since entries are shifted:
+While the tails of a position are searched, the best so far are in `listed`, in order. Entries are shifted, so
+the fields that are not compared remain in `new`, in the slot of the entry:
 
-    listed   weight   key (tokens << 32 | rank of the tail after)   slot        new   parent, token, bag,
-    count 0        9.0      3 << 32 | 0                                    2           0     ... 1        7.5
-    2 << 32 | 1                                    0           1     ... 2        7.5      3 << 32 | 0
-    1           2     those of entry 0
+    listed   weight   key (tokens << 32 | rank of the tail after)   slot      new   parent, token, bag, count
+    0        9.0      3 << 32 | 0                                    2         0     ...
+    1        7.5      2 << 32 | 1                                    0         1     ...
+    2        7.5      3 << 32 | 0                                    1         2     those of entry 0
 
 The tree of kept tails. A tail is a path from a position to the end of the document. A node is a token in
-front of another node, its parent, so a tail is a node and all above it. All tails that are still in use go
-through one node, the base: what follows it is the same for all, its tokens are written to `suffix` and
-counted in one dense array. So a question "how often does this tail hold t" walks from its node to the base at
-most, and not at all if no node before the base holds t.
+front of another node, its parent, so a tail is a node and all above it. All tails still in use pass through
+one node, the base. All tokens after the base are common: they are written to `suffix` and counted in one
+dense array. To find how often a tail holds t, a walk goes from its node to the base at most. If no node
+before the base holds t, no walk is needed.
 
 Two tails for each position of the document [0, 1, 0, 1] with the token 2 = [0, 1] of idf 1; node 0 is the end
 of the document:
@@ -44,14 +44,14 @@ of the document:
 `own` of node 6 is 2, since its tail holds token 2 twice. Counts of single symbols are never read and may be
 too low (node 5).
 
-`use` of a node counts its children in the upper half and holds the XOR of their numbers in the lower half, so
-that the number of an only child can be read off; IN_USE is added while the position of the node is within
-reach. A node whose `use` is 0 is free. Node 2 has the children 4 and 6: 2 << 32 | 4 ^ 6.
+`use` of a node counts its children in the upper half. The lower half holds the XOR of their numbers, from
+which the number of an only child can be read. IN_USE is added while the position of the node is within reach.
+A node whose `use` is 0 is free. Node 2 has the children 4 and 6: 2 << 32 | 4 ^ 6.
 
-Tails of one position share most of their nodes, and periodic text (`ababab...`) has no base but the end.
-Therefore a walk leaves its number and its token on the nodes it passes, and ends where a walk for the same
-token has been: the tail of a node, and with it its counts, never changes. After the first nodes it leaves
-them on one node in 16 only, chosen by token and node, where walks for other tokens do not overwrite them.
+Tails of one position share most of their nodes, and in periodic text (`ababab...`) only the end is a base.
+Therefore a walk leaves its number and its token on the nodes it passes. A later walk for the same token ends
+there: the tail of a node, and so its counts, never changes. After the first nodes, marks are left on one node
+in 16 only, chosen by token and node, so that walks for other tokens do not overwrite them.
 """
 
 from __future__ import annotations
@@ -62,8 +62,8 @@ from ubpe_numba.coding.kernels.best_path import gain_of
 from ubpe_numba.runtime.compiler import helper, kernel
 from ubpe_numba.runtime.tables.automaton import advance, longest_match
 
-#: The fields of a node that a step of a walk reads, in one word; its stamp is apart, int64, of the last walk
-#: that passed, the number of the walk << 32 | its token; and the rest.
+#: The fields of a node that a step of a walk reads, in one word. Its stamp is separate, int64, of the last
+#: walk that passed: the number of the walk << 32 | its token.
 NODE = np.dtype([("parent", np.int32), ("token", np.int32)])
 REST = np.dtype(
     [
@@ -72,23 +72,23 @@ REST = np.dtype(
     ]
 )
 IN_USE = 1 << 62  # part of `use` while the position of a node is within reach
-LOW = (1 << 32) - 1  # the lower half of such a pair
+LOW = (1 << 32) - 1  # the lower half of this pair
 _ONE = 1 << 32  # in `use`: one child
 _NEAR = 32  # steps of a walk that leave its number everywhere
 # bits of 64 shifted out: of the nodes further on one in 16 bears the numbers of walks for a token
 _SAMPLE = 60
-WALKS = 1 << 12  # of how many walks what they found is remembered
+WALKS = 1 << 12  # number of walks whose result is remembered
 MOST_WALKS = (1 << 31) - 1  # the highest number of a walk
 UNSEEN = -WALKS << 32  # stamp of a node that no walk has passed
 
 
 @helper
 def count_in_tail(v, t, base, common, nodes, stamps, rest, walks, walk, multiplier):
-    """How often the tail of node v holds token t; `common` is how often what follows the base does.
+    """How often the tail of node v holds token t; `common` is its count after the base.
 
-    nodes NODE[m], stamps int64[m], rest REST[m]; walks int64[WALKS], what the last walks found; walk, the
-    number of this one; multiplier, odd, any of the token's own. Above: of node 6, token 2 -> 2; of node 5,
-    token 2 -> 0. Amortised O(1).
+    `nodes` NODE[m], `stamps` int64[m], `rest` REST[m]. `walks` int64[WALKS] holds results of the last walks,
+    and `walk` is the number of the current walk. `multiplier` is odd, any number per token. Above: node 6,
+    token 2 -> 2; node 5, token 2 -> 0. Amortized O(1).
     """
     count = np.int64(common)
     stamp = (walk << 32) | t
@@ -113,9 +113,9 @@ def count_in_tail(v, t, base, common, nodes, stamps, rest, walks, walk, multipli
 def release(v, nodes, rest, counts, free, n_free):
     """Give back a node out of reach, and those that only it needed; returns the number of free nodes.
 
-    Above, where the positions from 2 on are out of reach already: with node 5 also 3 and 1, which nothing
-    else needs; of node 4 only IN_USE goes, since 7 needs it. counts COUNT[V], where live is the number of
-    nodes of a token before the base; free int32[m], the free nodes, `n_free` of them. O(nodes freed).
+    Above, if the positions from 2 on are already out of reach: with node 5 also 3 and 1, which nothing else
+    needs. Node 4 only loses IN_USE, since 7 needs it. `counts` is COUNT[V]; its `live` is the number of nodes
+    of a token before the base. `free` int32[m] holds the `n_free` free nodes. O(nodes freed).
     """
     rest[v].use -= IN_USE
     while rest[v].use == 0:
@@ -146,9 +146,11 @@ DONE, NO_NODES, NO_ROOM = range(3)  # the reason why the kernel returns
 
 @helper
 def goes_before(i, x, key, listed):
-    """Whether a tail enters the list before entry i: among equals of weight and key, since matches come longest first. O(1).
+    """Whether a tail goes before entry i; it does among equals of weight and key. O(1).
 
-    In the list drawn above 7.5 with the key 3 << 32 | 0 enters before entry 2, not before entry 1.
+    Matches come longest first.
+
+    In the list above, 7.5 with the key 3 << 32 | 0 goes before entry 2, not before entry 1.
     """
     return listed[i].weight < x or (listed[i].weight == x and listed[i].key >= key)
 
@@ -169,7 +171,9 @@ def twin_of(x, key, bag, listed, new, n_new):
 
 @helper
 def insert(last, x, key, listed):
-    """Shift the entries that belong after a new one, up to `last`, and write it; returns its slot, that of the entry at `last`.
+    """Shift the entries after a new one, up to `last`, and write it; returns its slot.
+
+    The slot is that of the entry at `last`.
 
     O(entries shifted).
     """
@@ -190,24 +194,26 @@ def insert(last, x, key, listed):
 def n_best_paths(
     symbols, offsets, tables, prices, marks, by_bag, n_best, scratch, nodes, free, progress, results
 ):
-    """The best paths of every document, from document progress[0].documents on; returns DONE, NO_NODES or NO_ROOM.
+    """The best paths of every document from `progress[0].documents` on.
 
-    symbols int32 (alphabet ids), offsets int64[d + 1]; tables, a plain tuple: edges and states as
-    automaton.py builds them, scaled_idf and logs as `best_paths` takes them; prices float64[V], infinite for
-    the order by weight; marks int64[V], random and odd; by_bag, whether one tail of a bag is enough; n_best,
-    how many paths of a document are written; the tree: nodes, a tuple of NODE[m], stamps int64[m] and
-    REST[m], free int32[m]; progress PROGRESS[1]; and the tuples, of ring, a power of two, two more than the
-    longest token at least:
+    Returns DONE, NO_NODES or NO_ROOM.
 
-        scratch   tails TAIL[ring, beam] of the positions within reach; kept int64[ring], how many of them;
-        listed ENTRY[beam];
-                  new NEW[beam]; counts COUNT[V], zeros; walks int64[WALKS]; suffix int32[longest document]
-        results   bounds int64[d + 1], zeros, of the paths of each document; weights float64[n_best * d], in
-        fixed point;
+    `symbols` int32 (alphabet ids), offsets int64[d + 1]. `tables`, a plain tuple: edges and states as
+    automaton.py builds them, scaled_idf and logs as `best_paths` takes them. `prices` float64[V], infinite
+    for the order by weight. `marks` int64[V], random and odd. `by_bag`, whether one tail of a bag is enough.
+    `n_best`, how many paths of a document are written; the tree: nodes, a tuple of NODE[m], stamps int64[m]
+    and REST[m], free int32[m]. `progress` PROGRESS[1]; and the tuples, of ring, a power of two, two more than
+    the longest token at least:
+
+        scratch   tails TAIL[ring, beam] of the positions within reach; kept int64[ring], their numbers;
+                  listed ENTRY[beam]; new NEW[beam]; counts COUNT[V], zeros; walks int64[WALKS];
+                  suffix int32[longest document]
+        results   bounds int64[d + 1], zeros, of the paths of each document;
+                  weights float64[n_best * d], in fixed point;
                   out int32, ids of all paths; out_offsets int64[n_best * d + 1], of the paths in `out`
 
-    The caller allocates all. After NO_NODES there is need for a larger m; after NO_ROOM the ids of the next
-    document do not fit into `out`. O(symbols + matches) times `beam`, and the short walks.
+    The caller allocates all. After NO_NODES, call with a larger m. After NO_ROOM, the ids of the next
+    document do not fit `out`. O(symbols + matches) times `beam`, and the short walks.
 
     Token 2 = [0, 1] of idf 1, two paths of [0, 1, 0]: bounds [0, 2], out [2, 0, 0, 1, 0], out_offsets [0, 2,
     5], weights [2**24, 0].
@@ -236,7 +242,7 @@ def n_best_paths(
         state = np.int64(-1)
         for s in range(n - 1, -1, -1):
             state = advance(edges, states, state, document[s])
-            if walk + beam * states[state].depth > MOST_WALKS:  # numbers of walks begin anew
+            if walk + beam * states[state].depth > MOST_WALKS:  # numbers of walks begin again
                 walk = np.int64(0)
                 for v in range(fresh):
                     stamps[v] = UNSEEN
@@ -249,7 +255,7 @@ def n_best_paths(
                 idf, alive, price = scaled_idf[t], counts[t].live > 0 and scaled_idf[t] > 0.0, prices[t]
                 least = np.int64(counts[t].common)
                 gain = min(price, gain_of(idf, least, logs))
-                # but for rounding, by which a first occurrence may add less than a second
+                # apart from rounding, by which a first occurrence may add less than a second
                 most = gain + 2.0 if alive else gain
                 for k in range(kept[at]):
                     if n_new == beam and tails[at, k].weight + most < listed[beam - 1].weight:

@@ -1,8 +1,8 @@
 """Compact tables of text encoders: pairs in buckets, and a trie of bytes; 8 bytes an entry.
 
-`pair_buckets` is a read-only hash table of pairs of small ids, pair -> id, one cache line a look-up. Ids are
-below NOBODY, 2**21 - 1. An entry is one uint64, FREE where there is none; eight are a bucket, a cache line of
-the processor:
+`pair_buckets` is a read-only hash table of pairs of small ids, pair -> id, one cache line per look-up. Ids
+are below NOBODY, 2**21 - 1. An entry is one uint64, or FREE. Eight entries are a bucket, a cache line of the
+processor:
 
     bits   63 ... 43   42 ... 22   21 ... 0
            left        right       id of the pair
@@ -10,9 +10,9 @@ the processor:
     bucket 0    (3, 1) 7    (0, 5) 9    free   free   free   free   free   free        compared all at once
     bucket 1    ...
 
-The hash of a pair says which bucket holds it. A pair that finds its bucket full goes to the next, so a
-look-up goes on where the last entry of a bucket is taken. The table is at most two thirds full; the caller
-allocates it, aligned to 64 bytes.
+The hash of a pair determines its bucket. If the bucket is full, the pair goes to the next, so a look-up
+continues after a bucket whose last entry is used. The table is at most two thirds full; the caller allocates
+it, aligned to 64 bytes.
 
 `byte_trie` is a trie of tokens that are bytes. Nodes 0..255 are the bytes themselves, further ones are
 numbered as they are made, up to 2**24. `edges` is uint64[capacity], an open addressing hash table with linear
@@ -55,7 +55,7 @@ def id_in(table, mask, bucket, left, right):
     """The id of the pair whose bucket is known, or NO_PAIR. O(1) expected; of (3, 1) above: 7."""
     key = np.uint64(left) << np.uint64(21) | np.uint64(right)
     found = value_of_8(bucket, key)
-    while (found == 0) & (load64(bucket, BUCKET - 8) != FREE):  # one branch, hardly ever taken
+    while (found == 0) & (load64(bucket, BUCKET - 8) != FREE):  # one branch, rarely taken
         bucket = table + ((bucket + BUCKET - table) & (BUCKET * mask + BUCKET - 1))
         found = value_of_8(bucket, key)
     return found if found else np.int64(NO_PAIR)
@@ -95,7 +95,7 @@ def pair_buckets(n: int) -> np.ndarray:
 
 @helper
 def find_child(edges, mask, node, byte):
-    """Index of the edge from a node by a byte, or of the free entry where it would go; edges: address.
+    """Index of the edge from a node by a byte, or of the free entry for it; `edges` is an address.
 
     O(1) expected.
     """
@@ -112,7 +112,7 @@ def find_child(edges, mask, node, byte):
 def child_of(edges, mask, node, byte):
     """The child of a node by a byte, or -1; edges: address, mask: capacity - 1.
 
-    Of 97 by "b" above: 256. O(1) expected.
+    97 by "b" above gives 256. O(1) expected.
     """
     edge = load64(edges, 8 * find_child(edges, mask, node, byte))
     return np.int64(-1) if edge == FREE else np.int64(edge & np.uint64(0xFFFFFFFF))
@@ -125,5 +125,5 @@ def edge_of(node, byte, child):
 
 
 def byte_trie(n: int) -> np.ndarray:
-    """An empty table with room for n edges: at most five sixths of its entries are taken."""
+    """An empty table with room for n edges: at most five sixths of its entries are used."""
     return np.full(1 << max(4, (6 * n // 5).bit_length()), FREE, np.uint64)

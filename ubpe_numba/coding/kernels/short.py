@@ -1,20 +1,21 @@
-"""One short document from Python and back: what numba calls with arrays, and builtin functions that read objects by C.
+"""One short document from Python and back: kernels called by numba, and builtin functions.
+
+The builtin functions read objects through Python's C interface.
 
 Each is given a header (coding/short.py), whose words are named below::
 
     word    0       1      2       3       4 ...
-            places  forms  memory  header
-            encode places  forms  memory  -       addresses of two kernels, their memory, and from `classes`
-            on tables   encode_text places  forms  memory  errors  output  slots  starts  arena  gaps
-            decode
+            places  forms  memory  header                                                    encode
+            places  forms  memory  -       two kernels, their memory, tables from `classes`  encode_text
+            places  forms  memory  errors  output  slots  starts  arena  gaps                decode
 
 A builtin function gets the array of its header and the arguments of the call. `places` is what `objects.py`
 knows of Python, `forms` the kinds of documents that are read. One `memory` is enough for all calls, since no
 Python code runs between its first use and its last. The result for anything unusual is None.
 
-What numba calls, `encode_integers`, `encode_bytes` and `decode_ids`, gets the array of the header and others,
-and returns how much it has written, or -1 for what is unusual; no two calls of `encode_bytes` may run at a
-time.
+`encode_integers`, `encode_bytes` and `decode_ids` are called by numba. They get the array of the header and
+others. Each returns how much it has written, or -1 for an unusual document. Two calls of `encode_bytes` must
+not run at the same time.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ SPLIT, ENCODE, OFFSETS, SEGMENTS, OUT, CLASSES, TABLES, KEYS, KEY_ENDS, TOKEN_ID
     51,
 )
 ONLY_ASCII = 16  # a bit of its `forms`
-#: Words of a header of `decode`; output beside the number of a dtype.
+#: Words of a header of `decode`; output next to the number of a dtype.
 OUTPUT, SLOTS, STARTS, ARENA, GAPS = 4, 5, 6, 8, 9
 TEXT, CODE_POINTS, PLAIN_BYTES = -1, -2, -3
 
@@ -95,9 +96,11 @@ def _listed(obj, places, n, to, is_list):
 
 @helper
 def _read(obj, places, forms, to):
-    """Where the symbols of an object are, bytes between two, how many, and their kind as for `encode_at`; n -1 for unusual ones.
+    """The address of an object's symbols, their spacing in bytes, number, and kind as for `encode_at`.
 
-    They stay where they are, or are written to the address `to`, of MEMORY bytes. O(n).
+    The number is -1 for unusual objects.
+
+    The symbols stay in place, or are written to the address `to`, of MEMORY bytes. O(n).
     """
     at, stride, n, kind = np.int64(0), np.int64(1), np.int64(-1), np.int64(17)
     of = word_at(obj, c_interface.TYPE)
@@ -143,7 +146,9 @@ def _read(obj, places, forms, to):
 
 @helper
 def _new_ids(places, source, n):
-    """A new array of n ids, int32, copied from an address; 0 and an error of Python if there is no memory.
+    """A new array of n ids, int32, copied from an address.
+
+    If memory is exhausted, 0, and Python's error is set.
 
     O(n).
     """
@@ -157,7 +162,7 @@ def _new_ids(places, source, n):
 
 @builtin
 def encode(me, args, n_args):
-    """The ids of one document of integers, bytes or characters that is encoded as a whole.
+    """The ids of a document of integers, bytes or characters that is encoded as a whole.
 
     O(n) and the encoder.
     """
@@ -206,7 +211,7 @@ NUMBER_OF_IDS = np.dtype(np.int32).num
 def _holds(text, n, keys, ends):
     """Whether a text holds one of the keys: key k is `keys[ends[k] : ends[k + 1]]`.
 
-    O(n * keys), where they begin more.
+    O(n * keys), more if many places look like the beginning of a key.
     """
     for k in range(ends.size - 1):
         first = keys[ends[k]]
@@ -226,7 +231,10 @@ def _holds(text, n, keys, ends):
 
 @helper
 def _cut_and_encode(call, forms, memory, n):
-    """Write the ids of a text of n bytes in `memory` to the address `out`; returns how many, -1 if it is unusual. O(n)."""
+    """Write the ids of a text of n bytes in `memory` to the address `out`. O(n).
+
+    Returns how many, -1 if the text is unusual.
+    """
     text = array_at(memory, LONGEST + 64, np.uint8)
     high = np.uint8(0)
     if forms & ONLY_ASCII:
@@ -276,7 +284,7 @@ def _cut_and_encode(call, forms, memory, n):
 
 @builtin
 def encode_text(me, args, n_args):
-    """The ids of one text that a pattern cuts; one that may hold special tokens or known words is unusual.
+    """The ids of a text that a pattern splits; a text with special tokens or known words is unusual.
 
     O(n).
     """
@@ -307,7 +315,10 @@ def encode_bytes(call, doc, out):
 
 @helper
 def _symbols_of(call, ids, stride, n, kind, out):
-    """Write the symbols of n ids, given as to `encode_at`, to ROOM bytes at `out`; returns how many bytes, or -1. O(n)."""
+    """Write the symbols of n ids to ROOM bytes at `out`; returns how many bytes, or -1. O(n).
+
+    The ids are given as to `encode_at`.
+    """
     slots, arena = word_at(call, SLOTS), word_at(call, ARENA)
     starts, gaps = table_at(call, STARTS, np.int64), table_at(call, GAPS, np.uint8)
     w = np.int64(0)
@@ -331,7 +342,9 @@ def _symbols_of(call, ids, stride, n, kind, out):
 
 @builtin
 def decode(me, args, n_args):
-    """The document of some ids; with None after them its bytes, with something else text that is well-formed, or is unusual.
+    """The document of some ids, as bytes if None follows them, otherwise as well-formed text.
+
+    Any other result is unusual.
 
     `errors`: the address of the name of a handler that runs no code of Python, or 0. O(ids + symbols).
     """
@@ -365,7 +378,7 @@ def decode(me, args, n_args):
 
 @kernel
 def decode_ids(call, ids, out):
-    """Write the symbols of ids, int64[n], to uint8[MEMORY]; returns how many bytes, -1 for what is unusual.
+    """Write the symbols of ids, int64[n], to uint8[MEMORY]; returns how many bytes, or -1 if unusual.
 
     O(ids + symbols).
     """

@@ -1,7 +1,7 @@
-"""The merges of every token of a document as blocks: where each part is, and at which sizes of the vocabulary.
+"""The merges of every token of a document as blocks: place of each part, and vocabulary sizes.
 
-Over the symbols 0, 1, 2 the pairs ``[[0, 1], [3, 2]]``: token 3 is there from 4 tokens on, token 4 from 5 on.
-The document 0 1 2 0 of symbols is 4 0 by both merges, 3 2 0 by the first one, itself by none:
+Over the symbols 0, 1, 2, take the pairs ``[[0, 1], [3, 2]]``: token 3 exists from vocabulary size 4 on, token
+4 from 5 on. The document 0 1 2 0 is 4 0 by both merges, 3 2 0 by the first, and itself without merges:
 
     size 5      4 4 4 | 0       start  stop  born  absorbed  token
     size 4      3 3 | 2 | 0         0     3     5         6      4
@@ -32,14 +32,14 @@ BLOCK = np.dtype(
 
 @kernel
 def unmerge(ids, parts, lengths, born, top, blocks):
-    """Write the tokens of a document, and all that they were merged of, to blocks BLOCK[k]; returns how many it wrote.
+    """Write the tokens of a document and all their parts to blocks BLOCK[k]; returns how many.
 
-    ids int32[n], 0..V-1; parts int32[V, 2]: the two ids that each was merged of, -1 if of none; lengths
-    int64[V]: its symbols; born int32[V]: the size of the vocabulary from which it is there; `top`: the size
-    at which the tokens of the document end. The caller allocates all, blocks for `2 * length - 1` of each
-    token that was merged, else 1; what does not fit is left out. Each token is followed by its parts, these
-    by theirs, larger ones first: what is written is the queue of what is to be divided. O(k). Drawn above:
-    ids [4, 0] and top 6 give the tokens 4, 3, 2, 0, 1, 0.
+    `ids` int32[n], 0..V-1. `parts` int32[V, 2]: the two ids that each token was merged from, -1 for symbols.
+    `lengths` int64[V]: symbols per id. `born` int32[V]: the vocabulary size from which it exists. `top`: the
+    size at which the tokens of the document end. The caller allocates all. `blocks` needs `2 * length - 1`
+    entries for each merged token, otherwise 1; entries that do not fit are left out. Each token is followed
+    by its parts, then their parts, larger ones first: `blocks` is also the queue of tokens to divide. O(k).
+    Above: ids [4, 0] and top 6 give the tokens 4, 3, 2, 0, 1, 0.
     """
     n, start = 0, 0
     for i in range(ids.size):

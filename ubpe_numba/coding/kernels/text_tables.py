@@ -1,13 +1,15 @@
-"""The tables for encoding text by merge rank, of vocabularies over the 256 bytes: compact, since speed is cache misses.
+"""Tables for encoding text by merge rank, for vocabularies over the 256 bytes.
 
-The words "stable" and "prefix" are explained in linear_bpe.py. Tokens are made of two parts, and a token goes
-on in the trie from where its left part ends, so only the bytes of right parts are walked, a third of all.
+They are compact, since cache misses determine the speed.
+
+The words "stable" and "prefix" are explained in linear_bpe.py. A token has two parts, and continues in the
+trie from the end of its left part. So only the bytes of right parts are walked, a third of all.
 
 Whole characters. Encoding by merge rank makes a character's token from its bytes, unless a merge across one
-of its ends comes first. Such a merge makes a token that is *askew*: it ends in the first bytes of a character
-and has something before them, or begins with the last bytes of one and has something after them. An askew
-token of a lower id than the character's can break it up; where none could lie, the character is taken whole,
-and the merges inside it are never performed.
+of its ends comes first. This merge makes a token that is *askew*: it ends inside a character and has
+something before it, or begins inside one and has something after it. An askew token of a lower id can break
+the character up. If none fits there, the character is used as a whole, and the merges inside it are not
+performed.
 
     text      x  E4 B8 AD  y        with the tokens 300 = E4 B8, 400 = E4 B8 AD, 350 = AD "y"
                  --------
@@ -15,9 +17,9 @@ and the merges inside it are never performed.
                     bytes one by one
     text      x  E4 B8 AD  z        no token that is askew has AD "z" in it: 400
 
-For each pair of neighbouring bytes, `into` and `out_of` hold the lowest id of the askew tokens that have the
-pair across an end of the character: `into` of those that end within one, `out_of` of those that begin within
-one. That is more than needed, which costs time but never a wrong id.
+For each pair of neighboring bytes, `into` and `out_of` hold the lowest id of the askew tokens with this pair
+across an end of the character. `into` is for tokens that end inside a character, `out_of` for those that
+begin inside one. The condition is stricter than needed, which costs time but never gives a wrong id.
 """
 
 from __future__ import annotations
@@ -52,9 +54,9 @@ def code_point(first, second, last, width):
 def find_whole_characters(arena, lengths, stable, solid, into, out_of):
     """Fill the three tables. O(tokens, and the bytes at their ends).
 
-    arena uint8, the bytes of all V tokens; lengths int32[V]; stable uint8[V]. Output: solid int32[65536], the
-    stable token of a code point or -1; into and out_of int32[65536], at `left byte << 8 | right byte`,
-    UNBROKEN if there is no such token.
+    `arena` uint8 holds the bytes of all V tokens; `lengths` is int32[V], `stable` uint8[V]. Output: `solid`
+    int32[65536] is the stable token of a code point or -1. `into` and `out_of` int32[65536] have an item at
+    `left byte << 8 | right byte`, UNBROKEN if no askew token has this pair.
 
     The tokens above: solid[0x4E2D] = 400; into is full of UNBROKEN; out_of[0xAD << 8 | "y"] = 350.
     """
@@ -87,9 +89,11 @@ def find_whole_characters(arena, lengths, stable, solid, into, out_of):
 
 @helper
 def characters(text, p, end, row, byte_ids, solid, into, out_of):
-    """Write the symbols of text[p:end] to address `row`, int32: characters that nothing can break up, else bytes.
+    """Write the symbols of text[p:end] to address `row`, int32; returns how many.
 
-    Returns how many. All arguments but p and end are addresses. O(bytes); the example is drawn above.
+    Characters that nothing can break up become one symbol, others bytes.
+
+    All arguments except p and end are addresses. O(bytes); see the example above.
     """
     n = np.int64(0)
     before = np.int64(-1)
@@ -142,7 +146,7 @@ class TextTables(NamedTuple):
     #: uint64[capacity], a trie like `trie`, of tokens that a word may be as a whole though merges do not make
     #: them
     whole: np.ndarray
-    #: int32[nodes], the token of each of its nodes, -1 for none; of one node where there are no such tokens
+    #: int32[nodes], the token of each node, -1 for none; length 1 if there are none
     whole_of: np.ndarray
 
 
@@ -175,9 +179,9 @@ def whole_word(text, begin, end, whole, whole_of):
 def enter_whole_words(arena, starts, tokens, whole, whole_of):
     """Enter tokens into a trie of their own; returns the number of nodes. O(bytes).
 
-    arena uint8, starts int64[V + 1]: the bytes of all V tokens; tokens int32, the ones to enter; whole uint64
-    of FREE, whole_of int32 of -1, room for 256 and all their bytes. The caller allocates all. The token 300 =
-    "ab": the edge from 97 by 98 to node 256, whole_of[256] = 300; returns 257.
+    `arena` uint8 and `starts` int64[V + 1] hold the bytes of all V tokens. `tokens` int32 are those to enter.
+    `whole` uint64 of FREE and `whole_of` int32 of -1 have room for 256 and all their bytes. The caller
+    allocates all. The token 300 = "ab": the edge from 97 by 98 to node 256, whole_of[256] = 300; returns 257.
     """
     edges = address(whole)
     mask = whole.size - 1
@@ -233,13 +237,14 @@ def _enter_tokens(arena, lengths, left, right, stable, byte_ids, trie, token_of,
 def build(arena, tables, stable, node_of, parents):
     """Fill the tables; returns the number of nodes of the trie. O(bytes of the right parts + m * depth).
 
-    arena uint8, the bytes of all tokens one after the other; tables, a `TextTables` as a plain tuple,
-    allocated by the caller: byte_ids, left, right and lengths are given, pairs and trie are empty tables with
-    room enough, the others uninitialised. Output: stable uint8[V], whether a token encodes to itself.
-    Scratch: node_of int32[V]; parents int32, as long as token_of.
+    `arena` uint8 holds the bytes of all tokens one after the other. `tables` is a `TextTables` as a plain
+    tuple, allocated by the caller. Its byte_ids, left, right and lengths are given, pairs and trie are empty
+    tables with room enough, and the others are uninitialized. Output: `stable` uint8[V], whether a token
+    encodes to itself. Scratch: `node_of` int32[V], `parents` int32, as long as token_of.
 
-    Merge ("a", "b") -> 256, bytes their own ids: two_bytes["a" << 8 | "b"] = 256, the trie has the edge from
-    97 by 98 to node 256, token_of[256] = 256, prefixes[256] = 97, stable is full of 1; returns 257.
+    Merge ("a", "b") -> 256, and each byte is its own id: two_bytes["a" << 8 | "b"] = 256. The trie has the
+    edge from 97 by 98 to node 256, token_of[256] = 256, prefixes[256] = 97. `stable` is full of 1. Returns
+    257.
     """
     byte_ids, two_bytes, pairs, solid, into, out_of, trie, token_of, left, right, prefixes, lengths, _, _ = (
         tables

@@ -1,30 +1,33 @@
-"""Best paths where what tokens cost adds up, by dynamic programming (Viterbi): packed costs, and sentencepiece's order.
+"""Best paths by dynamic programming (Viterbi) for additive costs of tokens.
 
-A token costs a pair of numbers, and pairs are compared like words in a dictionary: (1, -idf) is fewest
-tokens, then the larger sum of idf; (-weight, 1) the largest sum of weights, then fewest tokens. Here the pair
-is packed into one integer, first * 2**k + second; k_best.py has the way for costs that do not fit. Sums of
-packed costs compare as the pairs of sums do, as long as two tails that are compared differ by less than 2**k
-in the second number, and by less than 2**(62 - k) in the first. Only differences count: sums of long
-documents wrap around, and their differences are right. So sums are unsigned, and differences signed.
+Costs are packed; there is also sentencepiece's order.
 
-So how large sums become does not matter. Let no token cost more than c at first, and none be longer than l.
-From a position one may go on symbol by symbol, and a path that passes over a position can be cut into symbols
-there, so the tails of two positions that are l apart differ by less than 2 * l * c; `pack` finds k by that.
-The second number has no such bound but the length of the document: `pack` says for which documents it is
-exact.
+A token costs a pair of numbers, and pairs are compared like words in a dictionary. The cost (1, -idf) means
+fewest tokens, then the larger sum of idf. The cost (-weight, 1) means the largest sum of weights, then fewest
+tokens. Here the pair is packed into one integer, first * 2**k + second; k_best.py is for costs that do not
+fit.
 
-Of the costs (1, -3), (1, 0) and (1, -5) of the tokens 0, 1 and 2 = [0, 1], with k = 8, the document [0, 1,
-0]:
+Sums of packed costs compare as the pairs of sums do, under two conditions. Two compared tails must differ by
+less than 2**k in the second number and by less than 2**(62 - k) in the first. Only differences count: sums of
+long documents wrap around, but their differences are right. So sums are unsigned, and differences signed.
+
+So the size of the sums does not matter. Let the first cost of a token be at most c and its length at most l.
+From any position a path may continue symbol by symbol, and a path that passes over a position can be split
+into symbols there. So the tails of two positions at most l apart differ by less than 2 * l * c; from this
+`pack` finds k. The second number is limited only by the length of the document: `pack` returns the length up
+to which it is exact.
+
+Costs (1, -3), (1, 0) and (1, -5) of the tokens 0, 1 and 2 = [0, 1], with k = 8, and the document [0, 1, 0]:
 
     position     0                     1                2             3
     lists        2 0                   1                0
     costs        256-5, 256-3          256              256-3
     sums         2*256-8: token 2      2*256-3          256-3         0
 
-`forward_paths` finds the most probable path as sentencepiece does: from the beginning, in float32, and of
-equal sums the longest last token. `packed_paths` finds a path that is as probable, or by some units of
-float32 more. The two differ where sums are equal, which is often so where tokens are made of the same tokens
-in another order. This one gives sentencepiece's ids.
+`forward_paths` finds the most probable path as sentencepiece does: from the beginning, in float32, and among
+equal sums the longest last token. `packed_paths` finds a path that is as probable, or more so by some units
+of float32. The two differ for equal sums, which are frequent when tokens are made of the same tokens in
+another order. Only `forward_paths` gives sentencepiece's ids.
 
 It is the mirror image of that search: an automaton over tokens as they are, not reversed, lists the tokens
 that end at a position. Symbols 0 and 1 of score -3, tokens 2 = [0, 1] and 3 = [1, 0] of score -2, the
@@ -35,9 +38,9 @@ document [0, 1, 0]:
     best      -3      -2      -5       of [2, 0] and of [0, 3]: token 3 is longer than the symbol 0
     token      0       2       3       [0, 3]; from the end, with the longest first token, it is [2, 0]
 
-Sums of long documents would lose the digits by which paths differ: where the best sum of a position is beyond
-100000, it is taken off all sums from there on, as sentencepiece 0.2.3 does. A token that passes over such a
-position loses what is taken off there, and is compared with shorter ones only after it.
+Sums of long documents would lose the digits that distinguish paths. So, as in sentencepiece 0.2.3, once the
+best sum of a position exceeds 100000, it is subtracted from all sums from there on. A token that passes over
+this position also loses that amount, and is compared with shorter tokens only after it.
 
 tokenizers searches in the same order, with sums in float64, and never takes anything off.
 """
@@ -51,9 +54,11 @@ from ubpe_numba.runtime.tables.automaton import list_of, next_state
 
 
 def pack(first, second, longest):
-    """Packed costs uint64[V] of the two costs float64[V] of tokens, and the symbols of the longest document they are exact for.
+    """Packed costs uint64[V] of two costs float64[V], and the longest document that is exact.
 
-    longest, symbols of the longest token. For 0 symbols there is no packing.
+    The second result is its number of symbols.
+
+    `longest`: symbols of the longest token. 0 symbols: packing is impossible.
 
     >>> costs, most = pack(np.array([1.0, 1.0]), np.array([-3.0, 0.0]), 2)
     >>> costs.view(np.int64).tolist() == [2**58 - 3, 2**58], most == (2**58 - 1) // 6
@@ -73,16 +78,16 @@ def packed_paths(
 ):
     """The cheapest path of every document; returns the number of ids written.
 
-    symbols int32 (alphabet ids), offsets int64[d + 1]; edges, states, listed, owners, rows and matches as
-    automaton.py builds them; costs uint64, those of the tokens of `matches`, as `pack` makes them, and
-    documents not longer than it says; out int32, room for all symbols; out_offsets int64[d + 1]. The caller
-    allocates all. Ties: the longest first token; above [2, 0].
+    `symbols` int32 (alphabet ids), offsets int64[d + 1]. `edges`, states, listed, owners, rows and matches as
+    automaton.py builds them. `costs` uint64, those of the tokens of `matches`, as `pack` makes them, and
+    documents not longer than it says. `out` int32, room for all symbols. `out_offsets` int64[d + 1]. The
+    caller allocates all. Ties: the longest first token; above [2, 0].
 
     Scratch: sums uint64[a power of two], of the tails within reach, two more positions than the longest token
     at least; tree int32[longest document], the best entry of a position. O(symbols + matches).
 
-    No branch depends on which token is cheaper, only on how many there are. Of the next position the list is
-    known before, and of the next but one the state, so that nothing waits for them after a wrong prediction:
+    No branch depends on which token is cheaper, only on how many there are. The list of the next position is
+    known in advance, and the state of the next but one. So nothing waits for them after a wrong prediction:
     the loop begins two positions early.
     """
     ring = np.int64(sums.size - 1)
@@ -150,16 +155,16 @@ def forward_paths(
 ):
     """The most probable path of every document; returns the number of ids written.
 
-    symbols int32 (alphabet ids), offsets int64[d + 1]; edges, states, listed, owners, rows and matches as
-    automaton.py builds them for mirrored tokens; scores float64, those of the tokens of `matches`; single:
-    whether sums are those of float32, as sentencepiece has them; out int32, room for all symbols; out_offsets
-    int64[d + 1]. Scratch: sums float64[2 * a power of two], of the heads within reach, two more positions
-    than the longest token at least, and what was taken off there; tree int32, room for the longest document,
-    the best entry of a position. The caller allocates all. O(symbols + matches), and within reach of a
-    position where sums are taken off O(longest token) for each symbol.
+    `symbols` int32 are alphabet ids, `offsets` int64[d + 1]. `edges`, `states`, `listed`, `owners`, `rows`
+    and `matches` are those of automaton.py for mirrored tokens. `scores` float64 are those of the tokens of
+    `matches`. `single`: whether sums are those of float32, as in sentencepiece. `out` int32 has room for all
+    symbols. `out_offsets` is int64[d + 1]. Scratch: `sums` float64[2 * a power of two] holds the heads within
+    reach, at least the longest token + 2, and the amounts subtracted there. `tree` int32, with room for the
+    longest document, holds the best entry per position. The caller allocates all. O(symbols + matches);
+    within reach of a position with a subtraction, O(longest token) per symbol.
 
-    A sum of two numbers of float32 that is rounded to float64 and then to float32 is the one rounded to
-    float32 at once.
+    Rounding a sum of two float32 to float64 and then to float32 gives the same as rounding to float32 at
+    once.
 
     The example above: [0, 3].
     """

@@ -1,15 +1,15 @@
-"""WordPiece: each word is cut greedily into the longest pieces of a vocabulary, from its beginning.
+"""WordPiece: each word is split greedily, from its beginning, into the longest pieces.
 
-Pieces inside of a word are others than those at its beginning ("##" before them), so a character inside of a
-word is a symbol of its own: of n characters, c is the symbol c at the beginning and n + c inside. With a as 0
-and 2, b as 1 and 3, the pieces a, ab and ##b are [0], [0, 3] and [3], and the word abb is [0, 3, 3]:
+Pieces inside a word differ from those at its beginning ("##" before them), so a character inside a word is a
+symbol of its own. For n characters, c is the symbol c at the beginning and n + c inside. With a as 0 and 2, b
+as 1 and 3, the pieces a, ab and ##b are [0], [0, 3] and [3]. The word abb is [0, 3, 3]:
 
     position    0           2
     symbols     0 3         3
     longest     ab          ##b
 
-A word of which some part is no piece becomes one unknown id.
-Source: M. Schuster and K. Nakajima, "Japanese and Korean voice search", 2012; greedy as in BERT, 2018.
+If some part of a word does not match any piece, the whole word becomes one unknown id. Source: M. Schuster
+and K. Nakajima, "Japanese and Korean voice search", 2012; greedy as in BERT, 2018.
 """
 
 from __future__ import annotations
@@ -24,12 +24,13 @@ from ubpe_numba.runtime.tables.trie import NONE, step
 def cut_words(characters, offsets, gap, inside, trie, ids, unknown, longest, out, out_offsets):
     """Cut every word into pieces; returns the number of ids written.
 
-    characters int32, below 0 for one of no piece; offsets int64[w + 1], of words, each with `gap` more
-    characters after it, which are passed over; inside, what is added to a character after the first of its
-    word to have its symbol; trie (tables/trie.py) of the pieces, ids int32, the id of each symbol and token
-    of it, -1 for a symbol that is no piece; unknown, the id of a word that cannot be cut, or has more than
-    `longest` characters; out int32, room for as many ids as characters; out_offsets int64[w + 1]. The caller
-    allocates all. O(characters * depth of the trie). An empty word has no pieces.
+    `characters` int32 is negative for characters that occur in no piece. `offsets` int64[w + 1] delimit
+    words. Each word is followed by `gap` more characters, which are skipped. `inside` is added to each
+    character after the first of its word to get its symbol. `trie` (tables/trie.py) holds the pieces. `ids`
+    int32 has the id of each symbol and token of the trie, -1 for a symbol that is not a piece itself.
+    `unknown` is the id of a word that cannot be split, or has more than `longest` characters. `out` int32 has
+    room for as many ids as characters. `out_offsets` is int64[w + 1]. The caller allocates all. O(characters
+    * depth of the trie). An empty word gives nothing.
 
     The example above, gap = 0, inside = 2, ids 7, 8, 9 of a, ab, ##b, the words [0, 1, 1] and [1, 0]: [8, 9]
     and [unknown].

@@ -1,14 +1,14 @@
-"""Encoding text that is cut into segments, by merge rank: every segment by itself, and most of them from a cache.
+"""Encoding text in segments by merge rank: most segments come from a cache.
 
-Segments, here called words, are taken in batches of up to BATCH, in four passes. All memory that a batch
+Segments, called words here, are handled in batches of up to BATCH, in four passes. All memory that a batch
 waits for is requested in one pass and used in the next::
 
     "ba baba bab", cut into  ba | " baba" | " bab"
 
-    1  key of each word, its bucket of the cache (merge_words.py), prefetch 2  look-up: ids of the words that
-    are found, in a row; numbers of the others      ids [256, ...]  misses [1, 2] 3  the others, once each,
-    merged side by side (merge_words.py), and entered       found [257, 256, 257, 98] 4  ids of both into the
-    output, in the order of the words                         out [256, 257, 256, 257, 98]
+    1  key of each word, its bucket of the cache (merge_words.py), prefetch
+    2  look-up: ids of the words found, in a row; numbers of the others          ids [256, ...]  misses [1, 2]
+    3  the others, once each, merged side by side (merge_words.py), and entered  found [257, 256, 257, 98]
+    4  ids of both into the output, in the order of the words                    out [256, 257, 256, 257, 98]
 
 Words of more than MOST symbols are encoded in pass 4, by the search with backtracking of linear_bpe.py on the
 compact tables.
@@ -71,7 +71,7 @@ def _longest(text, p, end, trie, token_of):
 
 @section
 def encode_long_word(text, begin, end, tables, dead, out, w):
-    """Encode text[begin:end] into `out` from w on; returns where the ids end.
+    """Encode text[begin:end] into `out` from w on; returns the end of the ids.
 
     text: address; tables, a `TextTables` as a plain tuple; dead uint8[bytes of the word // 8 + 1] of zeros,
     which is left so; out int32, room for all bytes. The example and the cost are those of `encode_rank` in
@@ -115,7 +115,7 @@ def encode_long_word(text, begin, end, tables, dead, out, w):
 BATCH = 512
 SPARE = 16  # ids that may be written after the last
 
-# where the parts of the scratch memory begin, in bytes
+# offsets of the parts of the scratch memory, in bytes
 _MISSES = SLOT * BATCH
 _IDS = _MISSES + MISS * (BATCH + 1)
 _FOUND = _IDS + 4 * (3 * BATCH + SPARE)
@@ -126,7 +126,9 @@ SCRATCH = (_FIRSTS + 2 * FIRSTS) // 8  # uint64
 
 @helper
 def _ask(text, last, segments, s, n, slots, buckets, mask, lines, line_mask, room):
-    """Pass 1: the slots of up to n words from segment s on; returns of how many, fewer if one has more than `room` bytes.
+    """Pass 1: the slots of up to n words from segment s on; returns the number of words.
+
+    It is less than n if a word has more than `room` bytes.
 
     Addresses: text, slots, buckets, lines. O(bytes of words up to LONG bytes).
     """
@@ -158,7 +160,9 @@ def _ask(text, last, segments, s, n, slots, buckets, mask, lines, line_mask, roo
 
 @helper
 def _look_up(n, slots, ids, misses):
-    """Pass 2: the ids of the words that are found, and MISS bytes for each of the others; returns how many those are. No branch.
+    """Pass 2: the ids of the words found, and MISS bytes for each other word; returns their number.
+
+    Nothing branches.
 
     Addresses: slots, ids, misses. A slot gets the place among `ids` where those of its word are, or would be.
     O(n).
@@ -186,21 +190,25 @@ def _look_up(n, slots, ids, misses):
 
 @kernel
 def encode_words(values, offsets, segments, tables, caches, scratch, dead, state, out, out_offsets):
-    """Encode the segments of documents; returns how many of `segments` are done, fewer than there are if one is too long.
+    """Encode the segments of documents; returns the number of `segments` done.
 
-    Text: values uint8[n], at least 8; offsets int64[d + 1]; segments int64[s + 1], the next of those of all
-    documents, which may be given in any number of calls. tables, a `TextTables` as a plain tuple. caches:
-    short and long, uint64[8 * a power of two] and uint64[16 * a power of two], kept from call to call
-    (merge_words.py). scratch uint64[SCRATCH], uninitialised. dead uint8 of zeros, which is left so, a bit for
-    each byte of the longest segment and 8 more: a call ends before a segment that is longer, so that the
-    caller can make more room. state int64[3], zeros at first: documents begun, ids written, segments of this
-    call that are done; the caller sets the last to 0 when it gives the next segments. Output: out int32, room
-    for all bytes and SPARE more; out_offsets int64[d + 1], written as far as documents have begun. The caller
-    allocates all of them. O(bytes), and for segments that are not in a cache as `merge_words`.
+    It stops before a segment that is too long.
 
-    Merges (b, a) -> 256 and (" ", 256) -> 257; values "ba baba", offsets [0, 3, 7] ("ba ", "baba"), segments
-    [0, 2, 3, 7]: out [256, 32, 256, 256], returns 3, out_offsets [0, 2, _], state [2, 4, 3]. The caller sets
-    the last offsets: [0, 2, 4].
+    `values` uint8[n] is the text, at least 8 bytes. `offsets` is int64[d + 1]. `segments` int64[s + 1] are
+    the next segments of all documents, which may be given in any number of calls. `tables` is a `TextTables`
+    as a plain tuple. `caches` are short and long, uint64[8 * a power of two] and uint64[16 * a power of two],
+    kept from call to call (merge_words.py). `scratch` uint64[SCRATCH] is uninitialized. `dead` uint8 of
+    zeros, which is left so, has a bit for each byte of the longest segment and 8 more. A call ends before a
+    longer segment, so that the caller can make more room.
+
+    `state` int64[3], zeros at first, holds the documents begun, the ids written, and the segments of this
+    call that are done. The caller sets the last to 0 when it gives the next segments. Output: `out` int32,
+    with room for all bytes and SPARE more, and `out_offsets` int64[d + 1], written for the documents begun so
+    far. The caller allocates all of them. O(bytes); for segments that are not cached, as `merge_words`.
+
+    Merges (b, a) -> 256 and (" ", 256) -> 257. `values` "ba baba", offsets [0, 3, 7] ("ba ", "baba"),
+    segments [0, 2, 3, 7]: out [256, 32, 256, 256], returns 3, out_offsets [0, 2, _], state [2, 4, 3]. The
+    caller sets the last offsets: [0, 2, 4].
     """
     text = address(values)
     last = values.size - 8

@@ -1,7 +1,9 @@
-"""Kernels of a fit whose driver is elsewhere: a batch in one shard, a token handed over, and records of shards added up.
+"""Kernels of a fit whose driver is elsewhere.
 
-Lists of neighbours, `delta` and `delta_end` as in fitting/kernels/text_cells.py, of two shards and one merge,
-left ones before right ones:
+They make a batch in one shard, hand a token over, and add up records of shards.
+
+Lists of neighbors, `delta` and `delta_end` as in fitting/kernels/text_cells.py, of two shards and one merge,
+left before right:
 
     shard 0    delta 3 2   5 1 | 6 1     delta_end 0 2 3
     shard 1    delta 5 4 | 6 2           delta_end 0 1 2
@@ -22,11 +24,11 @@ MOST = 2**31 - 1  # of an entry; a larger sum is several
 
 @kernel
 def rewrite(kind, k, task, shards, weighted):
-    """Write slices of the batch before in shard k, and merge if `kind` says so. O(its occurrences).
+    """Write slices of the last batch in shard k, and merge if `kind` is MERGE. O(its occurrences).
 
-    kind int64 FILL or MERGE; task: `Task` of one part; shards: `Shards`; weighted: None or `Weighted`; the
-    caller allocates all. Text 1 2 3 1 2 with (1, 2) in the task, as token 4: MERGE makes 4 3 4 of it, and
-    notes down the neighbours.
+    `kind` int64 is FILL or MERGE, `task` a `Task` of a single part, `shards` are `Shards`, `weighted` is None
+    or `Weighted`; the caller allocates all. Text 1 2 3 1 2 with (1, 2) in the task, as token 4: MERGE makes 4
+    3 4 of it, and records the neighbors.
     """
     rewrite_shard(kind, k, task, shards, weighted, None)
 
@@ -35,9 +37,9 @@ def rewrite(kind, k, task, shards, weighted):
 def take_over(shards, k, slot, width, token, same):
     """Append a token, handed over by the next shard, to shard k, as `prepare` does. O(slice + run).
 
-    width int32[V]; `same`: the pair is one of equal tokens. Returns 1; 0 if the last token is not free; -1 if
-    there is no room. Shard [-1, 7, 1, -1] with 2, where (1, 2) is merged, becomes [-1, 7, 1, 2, -1], and cell
-    2 is listed in the slot.
+    `width` is int32[V]. `same`: both tokens of the pair are equal. Returns 1; 0 if the last token is not
+    free; -1 if room is lacking. Shard [-1, 7, 1, -1] with 2 becomes [-1, 7, 1, 2, -1] before the merge (1,
+    2), and cell 2 is listed in the slot.
     """
     shard = shard_of(shards, k)
     last = shard.state[0].last
@@ -58,13 +60,14 @@ def give_first(shards, k, width):
 
 @kernel
 def add_neighbours(delta, weights, delta_end, begins, sums, seen, added, added_weights, added_end):
-    """Add up K lists of neighbours; returns how many entries there are. O(entries).
+    """Add up K lists of neighbors; returns how many entries there are. O(entries).
 
-    delta int32[2 * entries], the lists one after the other, list k from entry `begins[k]` on; delta_end
-    int64[K, 2n + 1] in it. weights int64[entries] and added_weights int64[room] are None where an occurrence
-    counts 1; otherwise the second word of an entry becomes 0. sums int64[V] of zeros, seen int32[V]; added
-    int32[2 * room] and added_end int64[2n + 1] are filled, with room for as many entries as there are in
-    `delta` and one more for every MOST of their counts. Example above.
+    `delta` int32[2 * entries] are the lists one after the other, list k from entry `begins[k]` on.
+    `delta_end` int64[K, 2n + 1] are their ends in it. `weights` int64[entries] and `added_weights`
+    int64[room] are None if each occurrence counts 1; otherwise the second word of an entry becomes 0. `sums`
+    int64[V] is zero, `seen` int32[V] scratch. `added` int32[2 * room] and `added_end` int64[2n + 1] are
+    filled, with room for as many entries as in `delta` and one more for every MOST of their counts. Example
+    above.
     """
     n = np.int64(0)
     added_end[0] = 0

@@ -1,9 +1,9 @@
 """Finding equal documents, in a hash table with open addressing.
 
 An entry of the table is the number of a document, or -1. The search for a document starts at its hash and
-goes to the next entry until it finds an equal document, or an empty entry, which it takes. Three documents,
-the last of which equals the first, in a table of 8 entries, where the hashes of all three happen to end in
-the bits 001::
+goes to the next entry until it finds an equal document, or an empty entry, which it fills. Three documents,
+of which the last equals the first, in a table of 8 entries; here the hashes of all three end in the bits
+001::
 
     document 0: entry 1 is empty                                table [-1,  0, -1, -1, -1, -1, -1, -1]
     document 1: entry 1 is not equal, entry 2 is empty          table [-1,  0,  1, -1, -1, -1, -1, -1]
@@ -33,9 +33,9 @@ def _hash(values, begin, end):
 def find_distinct(values, offsets, table, hashes, first_of):
     """Find for every document the first one that is equal.
 
-    values uint32 (any symbols of 32 bits, by their bits), offsets int64[d + 1]; table int32, all -1, a power
-    of two of at least 2d entries; hashes uint64[d], scratch; first_of int64[d] gets the number of the first
-    document that equals each. The caller allocates all of them. O(symbols) expected.
+    `values` uint32 (any symbols of 32 bits, by their bits), offsets int64[d + 1]. `table` int32, all -1, a
+    power of two of at least 2d entries. `hashes` uint64[d], scratch. `first_of` int64[d] gets the number of
+    the first document that equals each. The caller allocates all of them. O(symbols) expected.
 
     values [7, 8, 9, 7, 8, 9], offsets [0, 2, 3, 5, 6] (the documents 7 8, 9, 7 8, 9) -> first_of [0, 1, 0,
     1].

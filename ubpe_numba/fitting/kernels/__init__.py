@@ -1,1 +1,1 @@
-"""Compiled kernels of a fit; the layout of its working text is drawn in text_cells.py."""
+"""Compiled kernels of a fit; the layout of its working text is shown in text_cells.py."""

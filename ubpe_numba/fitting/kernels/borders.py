@@ -1,17 +1,17 @@
-"""Borders: a document that is cut because one shard cannot hold it, or because threads shall share it.
+"""Borders: a document is divided because a shard cannot hold it, or because threads share it.
 
-The pair across a cut is in no shard's slices. Its count is in the driver's tables as any other, and is
-updated here from the outermost tokens of the shards after each merge. When the pair across the cut is merged
-itself, its right token is first handed over to the shard on the left, where it is one occurrence more. So no
-pair is lost, and none is counted twice. With the merge (1, 2) -> 9:
+The pair across a border is in no shard's slices. The driver's tables count it like any other. Here its count
+is updated from the outermost tokens of the shards after each merge. Before the pair itself is merged, its
+right token is handed over to the shard on the left, which gains one occurrence of the pair. So no pair is
+lost, and none is counted twice. With the merge (1, 2) -> 9:
 
                 shard 0        shard 1
-    before     ... 7 1 -1     -1 2 3 ...       (1, 2) crosses the border prepare    ... 7 1 2 -1   -1 3 ...
-    2 is handed over, and (1, 2) is listed in shard 0 merge      ... 7 9 . -1   -1 3 ...         shard 0
-    counts 7 as left neighbour collect                                    the last token changed, 2 -> 9: 3 is
-    a right neighbour, (2, 3) becomes (9, 3)
+    before     ... 7 1 -1     -1 2 3 ...       (1, 2) crosses the border
+    prepare    ... 7 1 2 -1   -1 3 ...         2 is handed over, and (1, 2) is listed in shard 0
+    merge      ... 7 9 . -1   -1 3 ...         shard 0 counts 7 as left neighbor
+    collect                                    the last token changed, 2 -> 9: (2, 3) becomes (9, 3)
 
-A shard may be emptied that way; its neighbours then border on each other.
+A shard may be emptied that way; its neighbors then border on each other.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ OUTERMOST = np.dtype([("first", np.int64), ("last", np.int64)])
 class Borders(NamedTuple):
     """Of K shards, border k lies before shard k; R merges in the largest round."""
 
-    continued: np.ndarray  # bool[K + 1]: the document before the border goes on after it
+    continued: np.ndarray  # bool[K + 1]: the document before the border continues after it
     joined: np.ndarray  # bool[K + 1]: so do its tokens
-    whole: np.ndarray  # bool[K]: the shard is a part of one document and no more
+    whole: np.ndarray  # bool[K]: the shard is only a part of a single document
     weight: np.ndarray  # int64[K + 1]: of that document
     before: np.ndarray  # OUTERMOST[K]: before the batch
     end: np.ndarray  # int64[2R + 1]: deltas of the borders, laid out as Shards.delta_end
@@ -48,7 +48,9 @@ def allocate_borders(
     weights: np.ndarray | None,
     merges: int,
 ) -> Borders:
-    """The borders of K shards: shard k begins with segment `segment[k]`, int64[K + 1], or `inside` it, bool[K + 1].
+    """The borders of K shards, which begin with segment `segment[k]`, int64[K + 1], or inside it.
+
+    `inside` is bool[K + 1].
 
     document_of and weights as in `Corpus`: of each segment, or None.
     """
@@ -87,7 +89,7 @@ def borders_of(
 def left_of(shards, borders, k):
     """The shard whose last token precedes the first one of shard k; -1 if there is none.
 
-    O(1), O(K) beside empty shards.
+    O(1), O(K) next to empty shards.
     """
     if shards.state[k].first < 0 or not borders.joined[k]:
         return np.int64(-1)
@@ -102,9 +104,9 @@ def left_of(shards, borders, k):
 
 @kernel
 def left_neighbours(shards, borders, found):
-    """Write `left_of` every shard, int64[K]. O(K), O(K * K) beside empty shards.
+    """Write `left_of` for every shard, int64[K]. O(K), O(K * K) next to empty shards.
 
-    A document [1, 2, 3, 4] that is cut in its middle: found [-1, 0], as 3 of shard 1 follows 2 of shard 0.
+    For a document [1, 2, 3, 4] divided in its middle: found [-1, 0], as 3 of shard 1 follows 2 of shard 0.
     """
     found[0] = -1
     for k in range(1, found.size):
@@ -205,7 +207,7 @@ def crosses(task, shards, borders):
 
 @section
 def prepare(task, shards, borders):
-    """Before a batch: hand over what it merges across borders.
+    """Before a batch: hand over the tokens that it merges across borders.
 
     Returns False if that needs a compacted text. O(R * K).
     """
@@ -219,7 +221,7 @@ def prepare(task, shards, borders):
             if task.left[i] == left and task.right[i] == right:
                 here, there = shard_of(shards, j), shard_of(shards, k)
                 width = np.int64(task.width[right])
-                # of a run of one token, merged from left to right, the last is free if their number is odd
+                # in a run of equal tokens, merged from left to right, the last is free if their number is odd
                 if left == right and not run_is_odd(here.cells, here.state[0].n_cells, width, left):
                     break
                 if not append_token(here, task.slot[i], width, np.int64(task.width[left]), right):

@@ -1,17 +1,19 @@
 """Choosing the merges of a round: the best pairs that do not conflict, taken in batches.
 
 A candidate (l2, r2) is ruled out by a kept pair (l1, r1) if one of the border pairs (r2, l1) and (r1, l2) is
-as frequent. So of each token it is enough to know the count of the most frequent border pair that it would
-make on either side; each kept pair updates these counts of the neighbours of its own tokens once. Pairs in
-the table are listed by their parts for that:
+as frequent. So it is enough to know, for each token, the count of the most frequent border pair that it would
+make on either side. Each kept pair updates these counts for the neighbors of its tokens once. For this, the
+pairs in the table are listed by their parts:
 
-    table      (5, 1) 8   (1, 2) 9   (2, 4) 6   (5, 3) 4     of which those that occur 5 times are listed
-    listed     of left token 2: (2, 4)      of right token 1: (5, 1)     and so on keep       (1, 2)     5 at
-    the end of a candidate makes (5, 1): right[5] = 8     4 at the beginning makes (2, 4): left[4] = 6 (3, 5)
-    7   is ruled out, as right[5] is not less than 7 (4, 6) 7   is not, as left[4] is less
+    table      (5, 1) 8   (1, 2) 9   (2, 4) 6   (5, 3) 4     pairs that occur 5 times are listed
+    listed     of left token 2: (2, 4)      of right token 1: (5, 1)     and so on
+    keep       (1, 2)     5 at the end of a candidate makes (5, 1): right[5] = 8
+                      4 at the beginning makes (2, 4): left[4] = 6
+    (3, 5) 7   is ruled out, as right[5] is not less than 7
+    (4, 6) 7   is not, as left[4] is less
 
-A kept pair shares no token with another one, so each listed pair is read twice at most. Up to `FEW`
-candidates are compared with every kept pair instead.
+Kept pairs share no token, so each listed pair is read twice at most. Up to `FEW` candidates are compared with
+every kept pair instead.
 """
 
 from __future__ import annotations
@@ -61,7 +63,9 @@ def list_pairs(entries, conflicts, listed, n_tokens, least):
 
 @section
 def keep(entries, conflicts, listed, left, right):
-    """Update the conflicts of the neighbours of a kept pair; returns how many listed pairs were read, which is the cost.
+    """Update the conflicts of the neighbors of a kept pair.
+
+    Returns the cost: how many listed pairs were read.
 
     Arrays as in `list_pairs`. Above, keep (1, 2) sets `right` of 5 to 8 and `left` of 4 to 6, and returns 2.
     """
@@ -92,7 +96,7 @@ def rules_out(conflicts, left, right, count):
 
 @helper
 def _pair(order, ties):
-    """The pair of an entry of the heap, where the smaller one comes first. O(1)."""
+    """The pair of a heap entry, for rules by which the smaller pair comes first. O(1)."""
     if ties is None:
         return order
     return ~order if ties == FEWEST_DOCUMENTS else order
@@ -124,8 +128,7 @@ def _settle_count(ties, part, entries, heap):
         count = entries[2 * i + 1]
         if count == heap[0].count:
             return i
-        # a first occurrence only moves back: what was exact is a lower bound now; documents are not known any
-        # more
+        # a first occurrence only moves back: an exact value is a lower bound now; documents are unknown again
         tie = np.int64(0)
         if ties is not None and ties == FIRST_SEEN:
             tie = heap[0].tie & ~np.int64(1)
@@ -140,7 +143,7 @@ def _tie_key(ties, task, shards, weighted, borders, slot, left, right):
     Amortised O(shards), or O(length of its slices).
     """
     n = np.int64(0)
-    held = False  # by the document that goes on in the next shard
+    held = False  # by the document that continues in the next shard
     for k in range(shards.state.shape[0]):
         shard = shard_of(shards, k)
         if ties == FIRST_SEEN:
@@ -166,11 +169,13 @@ def _tie_key(ties, task, shards, weighted, borders, slot, left, right):
 
 @helper
 def _best(ties, part, entries, slots, heap, task, shards, weighted, borders):
-    """The part whose root is the best pair of all, its tie key exact where it matters; -1 if no pair is left.
+    """The part whose root is the best pair of all; -1 if no pair is left.
 
-    Tie keys, smaller is better, are computed only for pairs that come to the root with their true count:
-    FIRST_SEEN holds 2 * cell + 1 when exact and 2 * (a lower bound) otherwise, since a first occurrence only
-    moves back; FEWEST_DOCUMENTS holds the number of documents, or 0 while unknown, and stays unknown without
+    Its tie key is exact if it matters.
+
+    Tie keys, smaller is better, are computed only for pairs that reach the root with their true count.
+    FIRST_SEEN holds 2 * cell + 1 if exact and 2 * (a lower bound) otherwise, since a first occurrence only
+    moves back. FEWEST_DOCUMENTS holds the number of documents, or 0 while unknown, and stays unknown without
     a tie. Under these rules there is one part only.
     """
     best = np.int64(-1)
@@ -214,45 +219,49 @@ def _count_of(borders, entries, pair):
 
 @section
 def choose(driver, task, shards, weighted, borders, ties, mirror, listed):
-    """Choose the merges of a round, as many as `state.pending` tells: 0 if the tables are too thin or empty.
+    """Choose the merges of a round, at most `state.pending`: 0 if the tables are too thin or empty.
 
-    O(candidates log heap), and beside it O(candidates * kept) or O(capacity of tables + V), whichever is
-    less, within a factor.
+    O(candidates log heap), plus the smaller of O(candidates * kept) and O(capacity of tables + V), within a
+    factor.
 
-    With many candidates (UBPE tokenizers, part 1): they are the best pairs by count. The first is kept; a
-    later one, (l2, r2), is kept if it shares no token with those kept, and if for each of them, (l1, r1), the
-    border pairs (r2, l1) and (r1, l2) are strictly rarer than it is. Of (1, 2) 9 times, (2, 3) 8 times and
-    (4, 5) 7 times, (1, 2) and (4, 5) are kept, if (5, 1) and (2, 4) occur less than 7 times.
+    With many candidates (UBPE tokenizers, part 1), these are the best pairs by count. The first is kept. A
+    later pair, (l2, r2), is kept on two conditions. It shares no token with a kept pair. For each kept pair,
+    (l1, r1), the border pairs (r2, l1) and (r1, l2) are strictly rarer than it is. Let (1, 2) occur 9 times,
+    (2, 3) 8 times and (4, 5) 7 times. Then (1, 2) and (4, 5) are kept, if (5, 1) and (2, 4) occur less than 7
+    times.
 
-    With one candidate, where `listed` is None, as many merges as can be made at once with the same result as
-    one after the other. Let q1, q2 ... be the pairs from the best to the worst, and q1 ... qk taken. q = (l,
-    r), the next, is taken too if (1) l is not the right part of a taken pair and r is not the left part of
-    one, (2) 2 * count(q) is at least (unless ties go to the smaller pair: more than) the count of every taken
-    pair (a, a), (3) under other rules of ties than the smaller pair: no other pair is as frequent as q, (4)
-    no taken pair makes a token of one frame, which then meets others where there was no pair. Then one merge
-    after the other would choose q as well, with the same count, documents and occurrences:
+    With one candidate, and `listed` None, a round makes as many merges as give the same result at once as one
+    after the other. Let q1, q2 ... be the pairs from the best to the worst, and q1 ... qk chosen. The next, q
+    = (l, r), is chosen too under four conditions:
 
-    * By (1) no occurrence of q overlaps one of a taken pair, so the count of q does not change; and the
-      conflict of (1) is symmetric, so the merges of the batch may be made in any order.
-    * A pair of old tokens never gains. Take a pair (u, v) with a new token in it. Every boundary between
-      tokens of the new text is one of the old text, where it was between the old tokens x, the last part of u
-      (or u itself), and y, the first of v. So count(u, v) <= old count of o = (x, y). If u is new, x is the
-      right part of a taken pair, and if v is new, y is the left part of one: o is in conflict with that pair,
-      so o is not q, and unless it is a taken pair itself (below) it ranks after q, as all that rank before q
-      are taken: count(u, v) <= count(o) <= count(q). With (3) the last is "less than". With ties to the
-      smaller pair, o > q as a pair if they are equally frequent. u new: u > l. u old: u = x >= l, and where x
-      = l, v is new and greater than r. So (u, v) > q: q still wins.
-    * o is a taken pair itself only if that is (a, a). Then u is its token z, and v is z or a. Merged from
-      left to right, (z, z) and (z, a) are left at most count(a, a) / 2 times each, since both represent at
-      least two of its occurrences. With (2) q is more frequent, or as frequent and smaller, because l < z.
-    * Pairs above the greatest length are not candidates: if o is one of them, then so is (u, v), which is no
-      shorter.
+    - (1) l is not the right part of a chosen pair, and r is not the left part.
+    - (2) 2 * count(q) is at least (unless ties go to the smaller pair: more than) the count of every chosen
+      pair (a, a).
+    - (3) Under other rules of ties than the smaller pair: q is the only pair of its count.
+    - (4) No chosen pair makes a token of one frame, which could then form pairs across the end of a frame.
+
+    Then one merge after the other would also choose q, with the same count, documents and occurrences:
+
+    * By (1) no occurrence of q overlaps one of a chosen pair, so the count of q does not change. The conflict
+    of (1) is symmetric, so the merges of the batch may be made in any order.
+    * A pair of old tokens never gains. Consider a pair (u, v) with a new token in it. Every boundary between
+    tokens of the new text is a boundary of the old text. There it was between the old tokens x, the last part
+    of u (or u itself), and y, the first of v. So count(u, v) <= old count of o = (x, y). If u is new, x is
+    the right part of a chosen pair; if v is new, y is the left part of a chosen pair. So o conflicts with
+    that pair, and o is not q. Unless it is chosen itself (below), o ranks after q, as all pairs before q are
+    chosen: count(u, v) <= count(o) <= count(q). With (3) the last is "less than". With ties to the smaller
+    pair, o > q as a pair if they are equally frequent. If u is new, u > l. If u is old, u = x >= l, and if x
+    = l, v is new and greater than r. So (u, v) > q: q still wins.
+    * o is a chosen pair itself only if that is (a, a). Then u is its token z, and v is z or a. Merged from
+    left to right, (z, z) and (z, a) are left at most count(a, a) / 2 times each, since both represent at
+    least two of its occurrences. With (2) q is more frequent, or as frequent and smaller, because l < z.
+    * Pairs above the greatest length are not candidates: if o is too long, then so is (u, v).
     * Pairs below the threshold are rarer than q before and after.
 
     With a `mirror`, int32[V], a pair is merged together with its mirror, directly after it, the smaller of
     the two first; both have the same count. A pair and its mirror that may overlap, as (a, b) and (b, c) in a
-    b c where b is its own mirror, are a batch of their own. The argument above holds for the texts and their
-    mirrors together. The fit ends where there is room for one merge only and two are next.
+    b c with b its own mirror, are a batch of their own. The argument above holds for the texts and their
+    mirrors together. The fit ends if there is room for one merge only and two are next.
 
     A hundred lines, forty of them this proof; helpers that take whole NamedTuples cost a third of a second of
     compiling each.
@@ -285,7 +294,7 @@ def choose(driver, task, shards, weighted, borders, ties, mirror, listed):
         if mirror is not None:
             left, right = order >> 32, order & 0xFFFFFFFF
             other = pair_of(mirror[right], mirror[left])
-            if other < order:  # it is taken with its mirror
+            if other < order:  # it is chosen together with its mirror
                 part[p].heap_size = heap_pop(heap[p], part[p].heap_size)
                 part[p].root = NOT_KNOWN
                 continue
@@ -403,14 +412,16 @@ def choose(driver, task, shards, weighted, borders, ties, mirror, listed):
 
 @section
 def take(driver, task, borders, mirror):
-    """Begin the next batch of the round's merges: as many as `state.batch` occurrences allow, and one at least. O(pending).
+    """Begin the next batch of the round's merges. O(pending).
+
+    It has as many as `state.batch` occurrences allow, and one at least.
 
     A pair and its mirror are in one batch; the mirror of each new token is written down here.
 
-    So the records of a batch have a bound. Batches give what the round at once would give, with the same
-    counts: its pairs do not overlap, so none loses an occurrence to another, and what a batch creates is not
-    chosen before the round is over. Pending merges of 50, 40 and 30 occurrences, where a batch is closed at
-    80: the first two are a batch, then the third.
+    So the records of a batch have a bound. Batches give the same result as the round at once, with the same
+    counts. The pairs of a round do not overlap, so none loses an occurrence to another; the pairs that a
+    batch creates are not chosen before the round is over. Pending merges of 50, 40 and 30 occurrences, with a
+    batch closed at 80: the first two are a batch, then the third.
     """
     state, batch = driver.state[0], task.batch[0]
     entries, slots, width, lengths = driver.entries, driver.slots, task.width, driver.lengths

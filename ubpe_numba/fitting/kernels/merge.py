@@ -1,6 +1,6 @@
-"""Merging pairs in a shard: rewrite the text, and record the counts that neighbours lost and gained.
+"""Merging pairs in a shard: rewrite the text, and record the changed counts of neighbors.
 
-The records (`neighbours`, `delta`, `delta_end`, `merged`) are drawn in text_cells.py.
+The records (`neighbours`, `delta`, `delta_end`, `merged`) are shown in text_cells.py.
 """
 
 from __future__ import annotations
@@ -18,7 +18,10 @@ MERGED_BY_WEIGHT = np.dtype([("occurrences", np.int64), ("twins", np.int64)])
 
 
 class Weighted(NamedTuple):
-    """Arrays of documents with weights or boundaries, beside `Shards`; without them an occurrence counts 1."""
+    """Arrays of documents with weights or boundaries, in addition to `Shards`.
+
+    Without them an occurrence counts 1.
+    """
 
     weights: np.ndarray  # int64[s + K]: of each segment, laid out as `Shards.separators`
     documents: np.ndarray  # int32[s + K]: the document that a segment belongs to
@@ -90,17 +93,17 @@ def merge(shard, weighted, task, mirror):
 
     O(slices of the pairs).
 
-    [1, 2, 3, 1, 2] with (1, 2) -> 4 becomes [4, 3, 4]; [1, 1, 1] with (1, 1) -> 4 becomes [4, 1], but [1, 4]
-    if (1, 1) is merged as the mirror of another pair.
+    With (1, 2) -> 4, [1, 2, 3, 1, 2] becomes [4, 3, 4]. With (1, 1) -> 4, [1, 1, 1] becomes [4, 1], but [1,
+    4] if (1, 1) is merged as the mirror of another pair.
 
-    shard: of `shard_of`; weighted: None or of `weights_of`, and the compiler makes two kernels of it; task:
-    `Task`. Nothing is allocated. Per merge the shard is left with the distinct neighbours and their counts
-    (`delta`), its occurrences moved to the front of their slice, the neighbours of each, and a row of
-    `merged`. A neighbour is counted in a dense array, so that the driver touches its hash table once per
-    distinct neighbour and not once per occurrence.
+    `shard` is that of `shard_of`, `weighted` is None or that of `weights_of` (the compiler makes two
+    kernels), `task` a `Task`. Nothing is allocated. For each merge the shard then holds the distinct
+    neighbors and their counts (`delta`), and a row of `merged`. The occurrences of the merge are at the front
+    of their slice, with the neighbors of each. Neighbors are counted in a dense array, so that the driver
+    accesses its hash table once per distinct neighbor and not once per occurrence.
 
-    More than a hundred lines: the loop over occurrences, and what is written down after it, share two dozen
-    arrays and sums.
+    More than a hundred lines: the loop over occurrences and the records after it share two dozen arrays and
+    sums.
     """
     cells, arena, width, separators = shard.cells, shard.arena, task.width, shard.separators
     neighbours, left, right, seen = shard.neighbours, shard.counters[0], shard.counters[1], shard.counters[2]
@@ -234,15 +237,15 @@ def merge(shard, weighted, task, mirror):
 
 @section
 def fill(shard, task):
-    """Write the slices of the pairs that the batch before created, of which the driver kept the frequent ones.
+    """Write the slices of the frequent pairs that the last batch created.
 
     `task.new_*` lists their tokens and slots per merge and part of the driver. Occurrences come in ascending
     order out of those of the merged pair, so every slice is ascending. The driver has made sure that the
     arena has room. O(occurrences of the merges that created a frequent pair).
 
     [3, 1, 2, 5, 3, 1, 2, 6] with (1, 2) -> 4 has become 3 4 . 5 3 4 . 6 in the cells 1 to 8. If (3, 4) is
-    frequent and has slot 8, it gets 1 and 5 in the arena, from `arena_top` on, and slices[16], slices[17] =
-    where that is, 2.
+    frequent and has slot 8, it gets 1 and 5 in the arena, from `arena_top` on. slices[16] is their index,
+    slices[17] = 2.
 
     Seventy lines: the lists of a merge are laid out, and then filled, by the same cursors.
     """

@@ -1,6 +1,6 @@
-"""How each token of a vocabulary would be segmented if it were not there: the cheapest path of its symbols without itself.
+"""The cheapest path through the symbols of each token of a vocabulary without itself.
 
-Symbols 0 and 1 of costs 2 and 6, tokens 2 = [0, 1], 3 = [1, 0] and 4 = [0, 1, 0] of costs 3, 4 and 5: without
+Symbols 0 and 1 of costs 2 and 6, tokens 2 = [0, 1], 3 = [1, 0] and 4 = [0, 1, 0] of costs 3, 4 and 5. Without
 token 4 its symbols are [2, 0] of cost 5, which is less than 6, the cost of [0, 3]. Token 2 becomes [0, 1],
 token 3 [1, 0].
 """
@@ -15,13 +15,13 @@ from ubpe_numba.runtime.tables.automaton import advance, longest_match
 
 @kernel
 def other_paths(arena, offsets, n_alphabet, edges, states, costs, sums, tree, out, out_offsets):
-    """Write the cheapest path of every learned token that does not hold the token itself; returns the number of ids written.
+    """Write the cheapest path of every learned token without itself; returns the number of ids.
 
-    arena int32 and offsets int64[V + 1], the symbols of the tokens; edges, states as automaton.py builds
-    them; costs float64[V], sums of which are exact; out int32, room for the arena; out_offsets int64[V + 1]:
-    the path of token t is out[out_offsets[t]:out_offsets[t + 1]], empty for a symbol. Scratch for the longest
-    token: sums float64[n + 1], tree int32[2 * n]. The caller allocates all. Ties: a first symbol, then the
-    longest first token. O(symbols + matches).
+    `arena` int32 and offsets int64[V + 1], the symbols of the tokens. `edges`, states as automaton.py builds
+    them. `costs` float64[V], sums of which are exact. `out` int32, room for the arena. `out_offsets` int64[V
+    + 1]: the path of token t is out[out_offsets[t]:out_offsets[t + 1]], empty for a symbol. Scratch for the
+    longest token: sums float64[n + 1], tree int32[2 * n]. The caller allocates all. Ties: a first symbol,
+    then the longest first token. O(symbols + matches).
 
     The example above: [2, 0] at the end of out.
     """

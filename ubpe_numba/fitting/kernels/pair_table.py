@@ -1,15 +1,13 @@
 """The driver's tables of a fit: which pairs are live, their counts, and how a batch of merges changes them.
 
-The driver never reads the text. Its pairs are dealt, by hash, to as many *parts* as there are threads: each
-part owns a table (pair -> count, slot), a heap and a stack of free slots, and updates its own pairs while the
-others update theirs. With two parts, and (1, 2) in part 0:
+The driver never reads the text. Its pairs are shared, by hash, among *parts*, one per thread. Each part owns
+a table (pair -> count, slot), a heap and a stack of free slots, and updates its own pairs while the others
+update theirs. With two parts, and (1, 2) in part 0:
 
-    part[0]     entries   [ . . . (1, 2) 7 . . . ]     hash table of pairs and counts, see
-    runtime/tables/pairs.py
-                slots     [ . . .   4      . . . ]     of the same entry: where a shard finds its slice; -1 if
-                it is too long heap      [ (7, (1, 2)), ... ]         pairs that may be merged, largest count
-                first free      [ 0, 6 ]                     slots 2 * i + 0 of pairs that are gone, to be
-                used again
+    part[0]     entries   [ . . . (1, 2) 7 . . . ]     hash table of pairs, counts (runtime/tables/pairs.py)
+                slots     [ . . .   4      . . . ]     of this entry: the slice in a shard; -1 if too long
+                heap      [ (7, (1, 2)), ... ]         pairs that may be merged, largest count first
+                free      [ 0, 6 ]                     slots 2 * i + 0 of pairs that are gone, for reuse
     part[1]     entries, slots, heap, free             of all other pairs; its slots are 2 * i + 1
 
 Only pairs with count >= threshold are in a table. A rarer one cannot be chosen, and since no count rises
@@ -24,9 +22,9 @@ The driver describes a batch to the shards in a `Task`: its merges, and which ne
 are frequent:
 
     left, right, slot     1 2 4                        merge (1, 2), whose occurrences are listed in slot 4
-    batch                 n = 1, first_id = 9          it makes token 9 new_token, new_slot   3 8 | 5 10
-    of part p, after the merge: (3, 9) has slot 8, (9, 5) has slot 10 new_end               0 1   2
-    of merge i: left neighbours end at 2i + 1, right ones at 2i + 2
+    batch                 n = 1, first_id = 9          it makes token 9
+    new_token, new_slot   3 8 | 5 10                   of part p, after the merge: slots of (3, 9), (9, 5)
+    new_end               0 1   2                      of merge i: left neighbors end at 2i + 1, right 2i + 2
 
 A heap is an array of `ENTRY` records: the largest count first, then the smallest tie key, then the smallest
 pair. The caller keeps its size. Entry i is above entries 2i + 1 and 2i + 2:
@@ -87,7 +85,7 @@ ENTRY = np.dtype(
     [
         ("count", _I64),
         ("tie", _I64),  # smaller ones first among equal counts
-        # smaller ones first among equal ties; complemented where the larger pair is to be first
+        # smaller pairs first among equal ties; complemented if the larger pair is to be first
         ("pair", _I64),
     ]
 )
@@ -127,14 +125,14 @@ PART = np.dtype(
 LEARNED = np.dtype(
     [("left", _I64), ("right", _I64), ("count", _I64), ("documents", _I64), ("replaced", _I64)]
 )
-#: The batch that a task holds, and the one before it.
+#: The batch that a task holds, and the batch before it.
 BATCH = np.dtype(
     [
         ("n", _I64),  # merges
         ("first_id", _I64),  # the id that the first of them makes
         ("filled", _I64),  # merges of the batch before, 0 once the slices of its pairs are written
         ("filled_first", _I64),  # the first id of that batch
-        ("more_lists", _I64),  # rows of its new pairs beside the first
+        ("more_lists", _I64),  # rows of its new pairs after the first
         ("shared", _I64),  # 1: threads share the pieces of the batch
         ("dealt", _I64),  # 1: shards deal their neighbours to parts
     ]
@@ -157,15 +155,18 @@ class Driver(NamedTuple):
     used: np.ndarray
     candidates: np.ndarray  # ENTRY[C]
     conflicts: np.ndarray  # CONFLICT[V], or of few candidates [0]
-    listed: np.ndarray | None  # LISTED[P * capacity], of few candidates [0], of one None
+    listed: np.ndarray | None  # LISTED[P * capacity]; length 0 for few candidates, None for one
     lengths: np.ndarray  # int64[V]: symbols of each token
-    # int32[V]: the mirror of each token, where documents count together with their mirrors
+    # int32[V]: the mirror of each token, if documents count together with their mirrors
     mirror: np.ndarray | None
     learned: np.ndarray  # LEARNED[V]: the result
 
 
 class Task(NamedTuple):
-    """A batch, as the driver describes it to the shards; R merges in the largest round, P parts, room for M new pairs."""
+    """A batch, as the driver describes it to the shards.
+
+    The largest round has R merges; there are P parts, and room for M new pairs.
+    """
 
     batch: np.ndarray  # BATCH[1]
     left: np.ndarray  # int32[R]
@@ -217,7 +218,7 @@ def heap_push(heap, n, count, tie, pair):
 
 @helper
 def heap_sink(heap, n, i, count, tie, pair):
-    """Write an entry at `i` or below, where it belongs. O(log n)."""
+    """Write an entry at `i`, or below in its proper place. O(log n)."""
     while True:
         child = 2 * i + 1
         if child >= n:
@@ -242,7 +243,10 @@ def heap_pop(heap, n):
 
 @helper
 def part_of(pair, n_parts):
-    """The part that owns a pair: by the top bits of its hash, which the place in the table does not depend on. O(1)."""
+    """The part that owns a pair, by the top bits of its hash. O(1).
+
+    The place in the table does not depend on these bits.
+    """
     return np.int64(((hash_of(pair) >> np.uint64(48)) * np.uint64(n_parts)) >> np.uint64(16))
 
 
@@ -304,7 +308,7 @@ def _lower(state, part, entries, slots, free, pair, count):
 
 @section
 def has_room(driver, task, shards, borders):
-    """Whether there is room for the pairs that the batch may create; `state.need` is what a part needs.
+    """Whether there is room for the pairs that a batch may create; a part needs `state.need`.
 
     O(K + P), or O(K * P).
     """
@@ -337,12 +341,12 @@ def deal(shards, task, n_parts, k):
 
     O(neighbours + P).
 
-    Each is dealt twice, as its index in `delta`: to the part of the pair that loses, in list p of 2 * P, and
-    of the one that gains, in list P + p. `dealt_end[k, p]` is where list p ends, and list p + 1 begins. Lists
-    are by merge and side, as `delta`.
+    Each neighbor is dealt twice, as its index in `delta`. List p of 2 * P is for the part of the pair that
+    loses, list P + p for the pair that gains. `dealt_end[k, p]` is the end of list p and the beginning of
+    list p + 1. Lists are by merge and side, as `delta`.
 
-    Neighbours 7 and 8, P = 2, the pairs that lose in parts 1 and 0, those that gain both in part 0: dealt 1 0
-    0 1, dealt_end 1 2 4 4.
+    Neighbors 7 and 8, P = 2; the pairs that lose are in parts 1 and 0, those that gain both in part 0. Then
+    dealt is 1 0 0 1, and dealt_end 1 2 4 4.
     """
     first, batch = shards.base[k].cells, task.batch[0]
     delta, delta_end = shards.delta[2 * first :], shards.delta_end[k]
@@ -370,7 +374,7 @@ def deal(shards, task, n_parts, k):
 
 @helper
 def _twins(merged, weighted, borders, i):
-    """How many occurrences of merge i follow another one directly, by weight. O(shards)."""
+    """How many occurrences of merge i directly follow another, by weight. O(shards)."""
     n = np.int64(0)
     if borders is not None:
         n += borders.twins[i]
@@ -398,19 +402,19 @@ def account(driver, task, shards, weighted, borders, mirror, p):
 
     O(distinct neighbours).
 
-    Merging x a b y into x z y takes one from (x, a) and (b, y) and gives one to (x, z) and (z, y). Where
-    occurrences touch, a b a b -> z z, the pair (b, a) between them was counted as right neighbour only, and
-    (z, z) appears instead. In 1 2 1 2 3, with (1, 2) -> 9: left neighbours none, right ones 1 and 3 once
-    each, one twin. (2, 1) and (2, 3) lose one each; (9, 1) gets 1 - 1 = 0, (9, 3) and (9, 9) get one each.
+    Merging x a b y into x z y subtracts one from (x, a) and (b, y) and adds one to (x, z) and (z, y). If
+    occurrences touch, a b a b -> z z, the pair (b, a) between them was counted as right neighbor only, and
+    (z, z) appears instead. In 1 2 1 2 3, with (1, 2) -> 9: left neighbors none, right neighbors 1 and 3 once
+    each, one twin. So (2, 1) and (2, 3) lose one each; (9, 1) gets 1 - 1 = 0, (9, 3) and (9, 9) get one each.
 
-    If shards have dealt their neighbours, a part adds up what it got, first of the pairs that lose, then of
-    those that gain; otherwise it adds up all. A part also writes down what was learned by every P-th merge.
-    The lists of new pairs are in the row of the part in the task, those of all parts in the first.
+    If shards have dealt their neighbors, a part adds up its lists, first of the pairs that lose, then of
+    those that gain; otherwise it adds up all. A part also writes the results of every P-th merge. The lists
+    of new pairs are in the part's row of the task, those of all parts in the first.
 
-    With a `mirror` the merges of a pair and of its mirror follow one another, and a left neighbour x of the
-    one counts as a right neighbour mirror[x] of the other, so that both have the counts that the texts and
-    their mirrors would give. Where the two touch, z and its mirror are neighbours: that pair is its own
-    mirror, counts twice, and is created with the second merge. There are no borders then.
+    With a `mirror` the merges of a pair and of its mirror follow one another. A left neighbor x of either
+    counts as a right neighbor mirror[x] of the other, so both have the counts of the texts and their mirrors
+    together. If the two touch, z and its mirror are neighbors: that pair is its own mirror, counts twice, and
+    is created with the second merge. Borders do not occur then.
 
     A hundred lines: the two sides of a merge, and the pair of its twins, share a dozen rows of arrays.
     """
@@ -492,7 +496,7 @@ def account(driver, task, shards, weighted, borders, mirror, p):
                     sums[x] = 0
                     pair = pair_of(b, x) if side else pair_of(x, a)
                     q = owner_of(borders, pair, n_parts)
-                    # where a frame ended it was no pair
+                    # it was not a pair across the end of a frame
                     if not gains and (p < 0 or q == p) and not (side and lengths[new] == state.frame):
                         _lower(state, part[q], entries[q], slots[q], free[q], pair, count)
                     if gains < batch.dealt:
@@ -507,7 +511,7 @@ def account(driver, task, shards, weighted, borders, mirror, p):
                     if state.frame > 0 and (lengths[x] % state.frame == 0) != (
                         lengths[new] % state.frame == 0
                     ):
-                        continue  # a part of a frame beside a whole one is no pair
+                        continue  # a part of a frame and a whole frame do not form a pair
                     pair = pair_of(new, x) if side else pair_of(x, new)
                     q = owner_of(borders, pair, n_parts)
                     if p < 0 or q == p:

@@ -1,15 +1,15 @@
 """Worth of the tokens of a vocabulary to the paths of fewest tokens, and savings by further candidates.
 
-A unit of n symbols has n + 1 nodes, one before every symbol and one at the end; a token is an edge from the
+A unit of n symbols has n + 1 nodes, one before every symbol and one at the end. A token is an edge from the
 node before its first symbol to the node after its last. A[v] is the fewest tokens from the first node to v,
 B[v] from v to the last, `best` is B of the first.
 
-* An occurrence of a candidate that leads from v to w saves best - (A[v] + 1 + B[w]), if that is above 0. Of
-  those that save something and overlap the first one counts.
-* An occurrence of a token on the best path that leads from v to w is worth the least A[x] + B[x] of the nodes
-  x between them, less `best`: so much more the best path has through one of them. That is at most too high: a
-  path without this edge may take a longer one around it. To look for those too costs half as much again, and
-  gave vocabularies that are a little better for the documents and a little worse for others.
+* An occurrence of a candidate that leads from v to w saves best - (A[v] + 1 + B[w]), if that is above 0.
+Among overlapping occurrences that save something, the first counts.
+* An occurrence of a token on the best path leads from v to w. Its worth is the least A[x] + B[x] of the nodes
+x between them, less `best`: the extra length of the best path through one of them. That is at most too high:
+a path without this edge may use a longer edge around it. To search those too costs half as much again, and
+gave vocabularies that are a little better for the documents and a little worse for others.
 
 With the symbols a and b and the token ab (edges 0-2 and 2-4), the document abab:
 
@@ -17,12 +17,12 @@ With the symbols a and b and the token ab (edges 0-2 and 2-4), the document abab
     A      0   1   1   2   2
     B      2   2   1   1   0         best: 2 tokens. The candidate abab, 0-4, saves 2 - (0 + 1 + 0) = 1.
 
-The first ab is worth A[1] + B[1] - 2 = 1. A text needs both per token without the unit where it saves most,
-as far as that unit weighs alone (`most`, its weight for a document): what one document alone supports is of
-little use to others.
+The first ab is worth A[1] + B[1] - 2 = 1. The worth of a token is also known without the unit with the
+largest saving, limited to the weight of that unit in one document (`most`): a token that only one document
+supports is of little use to others.
 
 Sources: C. Schmidt et al., "Tokenization is more than compression", 2024 (losses); J. Lim et al., "A
-partition cover approach to tokenization", 2025 (tokens as a cover of the text, chosen by what they save).
+partition cover approach to tokenization", 2025 (tokens as a cover of the text, chosen by their savings).
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ WORTH = np.dtype(
 
 @helper
 def _add(worth, t, unit, saved, weight, most):
-    """Enter what one occurrence of t in a unit saves: by the unit's weight, and in one document. O(1)."""
+    """Enter the saving of an occurrence of t in a unit: by the unit's weight, and in one document. O(1)."""
     if worth[t].unit != unit:
         worth[t].unit = unit
         worth[t].here = 0
@@ -58,13 +58,13 @@ def _add(worth, t, unit, saved, weight, most):
 def inside_edges(starts, lengths, tokens, rank, out_starts, out_lengths, out_tokens):
     """The edges of the candidates that are tokens of a vocabulary.
 
-    starts int64[N + 1] of nodes, lengths, tokens int32[E]: the edges (starts may begin above 0); rank
-    int32[T]: of each candidate its number in the vocabulary, or -1; out_starts int64[N + 1], out_lengths,
+    `starts` int64[N + 1] of nodes, lengths, tokens int32[E]: the edges (starts may begin above 0). `rank`
+    int32[T]: of each candidate its number in the vocabulary, or -1. `out_starts` int64[N + 1], out_lengths,
     out_tokens int32[E] get the edges that stay, with these numbers. The caller allocates all. Returns how
     many stay. O(edges).
 
-    starts [0, 2, 3], lengths [2, 3, 2], tokens [5, 6, 6], rank -1 but 0 of candidate 6: out_starts [0, 1, 2],
-    out_lengths [3, 2], out_tokens [0, 0], the result is 2.
+    `starts` [0, 2, 3], lengths [2, 3, 2], tokens [5, 6, 6], rank -1 except 0 for candidate 6. Then out_starts
+    is [0, 1, 2], out_lengths [3, 2], out_tokens [0, 0], and the result 2.
     """
     k = np.int64(0)
     out_starts[0] = 0
@@ -83,12 +83,14 @@ def inside_edges(starts, lengths, tokens, rank, out_starts, out_lengths, out_tok
 def path_losses(nodes, weights, most, starts, lengths, tokens, alive, ahead, after, via, worth):
     """Fewest tokens of units, and the worth of the tokens of the vocabulary to them.
 
-    nodes int64[d + 1]: where the nodes of the units begin; weights, most int64[d] (above); starts int64[N +
-    1], lengths, tokens int32: the edges of the vocabulary's m tokens; alive bool[m]: which of them still
-    belong to it; ahead, after int32[N] get A and B; via int32[N], scratch; worth WORTH[m], to which is added
-    (`unit` -1, the rest 0 at the beginning). The caller allocates all. Returns the weighted sum of fewest
-    tokens; units of weight 0 are passed over. Of paths as short, from the left, that whose edge comes last in
-    the list of its node, a symbol where there is none. O(edges + symbols).
+    `nodes` int64[d + 1] are the first nodes of the units. `weights` and `most` are int64[d] (above). `starts`
+    int64[N + 1], `lengths` and `tokens` int32 are the edges of the vocabulary's m tokens. `alive` bool[m]
+    marks those that still belong to it. `ahead` and `after` int32[N] get A and B. `via` int32[N] is scratch.
+    `worth` WORTH[m] is added to (`unit` -1, the rest 0 at the beginning). The caller allocates all.
+
+    Returns the weighted sum of fewest tokens; units of weight 0 are skipped. Among equally short paths, from
+    the left, the last edge in the list of its node wins; a node without edges has its symbol. O(edges +
+    symbols).
 
     The example above: ahead [0, 1, 1, 2, 2], after [2, 2, 1, 1, 0], `saved` 2 and `count` 2 of ab, the result
     is 2.
@@ -141,15 +143,17 @@ def path_losses(nodes, weights, most, starts, lengths, tokens, alive, ahead, aft
 
 @kernel
 def candidate_gains(nodes, weights, most, starts, lengths, tokens, ahead, after, prefer, worth):
-    """Savings by the occurrences of candidates; arguments as for `path_losses`, of the edges of all candidates.
+    """Savings by the occurrences of candidates.
 
-    ahead, after int32[N] as `path_losses` leaves them; worth WORTH[T] of the candidates, to which is added
-    (`unit` and `count` -1, the rest 0 at the beginning); candidates that are tokens save nothing. prefer
-    int64[T], or empty: each candidate is alone. Otherwise of occurrences that save something and overlap that
-    of the larger one counts, of equals the first, none of a candidate of 0 or less. From the left, each is
-    compared with the last one that counts; it is passed over or replaces that. O(edges).
+    Arguments as for `path_losses`, with the edges of all candidates.
 
-    The example above: 1 saved by abab, `count` 4. Of abab and bab, 1-4, bab alone saves 1 if its `prefer` is
+    `ahead` and `after` int32[N] are as `path_losses` leaves them. `worth` WORTH[T] of the candidates is added
+    to (`unit` and `count` -1, the rest 0 at the beginning); candidates that are tokens save nothing. `prefer`
+    is int64[T], or empty: each candidate is alone. Otherwise, among overlapping occurrences that save
+    something, the largest `prefer` counts, among equals the first, and none of 0 or less. From the left, each
+    is compared with the last occurrence that counts, and is skipped or replaces it. O(edges).
+
+    The example above: abab saves 1, `count` 4. With abab and bab, 1-4, only bab saves 1 if its `prefer` is
     larger.
     """
     for u in range(nodes.size - 1):

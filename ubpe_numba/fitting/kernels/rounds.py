@@ -1,30 +1,31 @@
-"""The rounds of a fit over its shards, on one thread or many, back in Python every so often for progress and Ctrl-C.
+"""The rounds of a fit over its shards, on one thread or many.
+
+Every so often they return to Python for progress and Ctrl-C.
 
 `seed` enters the pairs of a new epoch into the tables of the driver; `run`, helped by `work`, goes through
 the rounds.
 
-A round: the driver chooses its merges, and takes them in batches, so that their records have a bound. For
-each batch every shard writes the slices of the pairs that the batch before created, and merges; then every
-part of the driver accounts for its pairs. Shards and parts are *pieces* of work that any thread may claim, so
-no job waits for a particular thread; each tries the piece of its own index first, which keeps the memory of
-that piece in its cache.
+A round: the driver chooses its merges, and divides them into batches, so that their records have a bound. For
+each batch every shard writes the slices of the pairs that the last batch created, and merges; then every part
+of the driver accounts for its pairs. Shards and parts are *pieces* of work that any thread may claim, so no
+job waits for a particular thread. Each thread tries the piece of its own index first, so that the memory of
+that piece stays in its cache.
 
-    CHOOSE ──> MERGE ──> ACCOUNT ──> CHOOSE ...      a job each of MERGE (one piece a shard) and ACCOUNT (one
-    piece a part)
-       └─────> FILL ──> CHOOSE or MERGE              slices are written before they are looked at
+    CHOOSE ──> MERGE ──> ACCOUNT ──> CHOOSE ...      jobs: MERGE (piece per shard), ACCOUNT (piece per part)
+       └─────> FILL ──> CHOOSE or MERGE              slices are written before they are read
 
 `control` is how threads meet: int64 words, a cache line (LINE words) apart.
 
-    word JOB                  4 * number + kind of the job on offer: one word, as both have to be read
-    together word FINISHED             how many of its pieces are done word CLAIMS + k * LINE    the last job
-    in which piece k was claimed
+    word JOB                  4 * number + kind of the job on offer: one word, so both are read together
+    word FINISHED             how many of its pieces are done
+    word CLAIMS + k * LINE    the last job in which piece k was claimed
 
     e.g. two shards, job 21 (number 5, kind MERGE):   21 | 1 | 21 | 21      both pieces are claimed, one of
     them is done
 
-Variants that a fit does not need are not compiled: `weighted`, `borders`, `ties` and `driver.listed` are None
-where documents weigh 1, there is one shard, ties go to the smaller pair, a round has one candidate. Each case
-that occurs has its own kernel.
+Variants that a fit does not need are not compiled. `weighted` is None if documents weigh 1, `borders` if
+there is one shard, `ties` if ties go to the smaller pair, and `driver.listed` if a round has one candidate.
+Each case that occurs has its own kernel.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ from ubpe_numba.runtime.machine.intrinsics import (
 
 # why `run` came back
 DONE, THIN, FULL, GROW, PAUSE, BATCH, CROSSING = range(7)
-# where it goes on: the next job, or choosing, or accounting for merges that shards elsewhere have made
+# the place to continue: the next job, choosing, or accounting for merges made by shards elsewhere
 FILL, MERGE, ACCOUNT, CHOOSE, MERGED = range(5)
 STOP = 3  # to threads instead of CHOOSE
 # words of `control`
@@ -67,7 +68,7 @@ processor_time = None
 def _claim(control, job, k):
     """Whether piece k of this job is this thread's now.
 
-    No job begins before all pieces of the one before are done. O(1).
+    A job begins when all pieces of the previous job are done. O(1).
     """
     claimed = atomic_load(control, CLAIMS + k * LINE)
     return claimed < job and atomic_swap(control, CLAIMS + k * LINE, claimed, job)
@@ -75,10 +76,10 @@ def _claim(control, job, k):
 
 @helper
 def _wait_for(control, word, value, wanted):
-    """Look at a word until it holds the value, or, if that is not wanted, until it holds another; returns what it holds.
+    """Poll a word until it holds the value or, if that is not wanted, another; returns its value.
 
-    A thread that waits for a job sleeps after a while, the one that waits for the end of a job after eight
-    times as long.
+    A thread that waits for a job sleeps after a while; the thread that waits for the end of a job, after
+    eight times as long.
     """
     looks = 0
     while True:
@@ -118,10 +119,10 @@ def rewrite_shard(kind, k, task, shards, weighted, mirror):
 def seed(state, part, entries, slots, free, heap, lengths, pairs, counts, new_slots, p):
     """Create the pairs of a new epoch that part p owns. O(pairs log pairs).
 
-    The first seven arrays are those of `Driver`, the tables empty; pairs, counts int64[n]; new_slots int32[n]
-    gets the slots, -1 for pairs that are too rare or too long. Returns 0, or, if there is no room for them,
-    how many pairs the part has, and nothing is changed. Pairs [(0, 1), (1, 2)] with counts [9, 4] at a
-    threshold of 5, one part: new_slots [0, -1].
+    The first seven arrays are those of `Driver`, with empty tables. `pairs` and `counts` are int64[n].
+    `new_slots` int32[n] gets the slots, -1 for pairs that are too rare or too long. Returns 0 or, if they do
+    not fit, how many pairs the part has, and nothing is changed. Pairs [(0, 1), (1, 2)] with counts [9, 4] at
+    a threshold of 5, one part: new_slots [0, -1].
     """
     n_parts = part.shape[0]
     n = np.int64(0)
@@ -140,7 +141,7 @@ def seed(state, part, entries, slots, free, heap, lengths, pairs, counts, new_sl
 
 @kernel
 def work(driver, task, shards, weighted, borders, control, me):
-    """A thread that helps `run` until it stops. O(what it helps with).
+    """A thread that helps `run` until it stops. O(its work).
 
     The arrays are those of `run`; `me` int64, from 1 on. With two shards, thread 1 tries piece 1 of each job,
     then piece 0.
@@ -273,19 +274,19 @@ def run(driver, task, shards, weighted, borders, ties, control, threads, budget,
     """Rounds until there is a reason to stop; returns it. O(occurrences).
 
     DONE: the vocabulary is full, or no pair reaches the least count. THIN: the threshold must fall. FULL: an
-    arena is, or a text must be compacted. GROW: tables, heaps, slots or tokens need room for `state.need`
-    more. PAUSE: `budget` occurrences were visited. BATCH: shards elsewhere have to merge the batch, in stage
-    MERGED the fit goes on; CROSSING: the same, but first a token has to be handed over. Every reason but DONE
-    is dealt with by the caller, who calls again with the same arrays or longer ones. For shards elsewhere,
-    `shards` holds their answers and no text (distributed/remote_text.py).
+    arena is full, or a text must be compacted. GROW: tables, heaps, slots or tokens need room for
+    `state.need` more. PAUSE: `budget` occurrences were visited. BATCH: shards elsewhere have to merge the
+    batch, and the fit continues in stage MERGED. CROSSING: the same, but first a token has to be handed over.
+    For every reason except DONE, the caller acts and calls again with the same arrays or longer ones. For
+    shards elsewhere, `shards` holds their answers and no text (distributed/remote_text.py).
 
-    driver, task, shards: `Driver`, `Task`, `Shards`, allocated by the caller. weighted: None or `Weighted`;
-    borders: None or `Borders`; ties: None or a rule. control int64[CLAIMS + LINE * shards]. `threads` counts
-    this one; the others run `work`, and are told here to stop: after a Ctrl-C nobody else might. trace: None,
-    or JOBS[3] that gets what jobs on threads took.
+    `driver`, `task` and `shards` are a `Driver`, a `Task` and `Shards`, allocated by the caller. `weighted`
+    is None or `Weighted`, `borders` None or `Borders`, `ties` None or a rule. `control` is int64[CLAIMS +
+    LINE * shards]. `threads` includes the calling thread. The others run `work` and are stopped here: after a
+    Ctrl-C nothing else might stop them. `trace` is None, or JOBS[3] that gets the times of jobs on threads.
 
-    Text 1 2 3 1 2, the table holding (1, 2) twice and a threshold of 2: CHOOSE takes (1, 2), MERGE makes 4 3
-    4 of the text, ACCOUNT finds (2, 3) and (3, 1) once less and (4, 3) and (3, 4) too rare, CHOOSE finds no
+    Text 1 2 3 1 2, with (1, 2) twice in the table and a threshold of 2. CHOOSE picks (1, 2), MERGE makes 4 3
+    4 of the text. ACCOUNT finds (2, 3) and (3, 1) once less, and (4, 3) and (3, 4) too rare. CHOOSE finds no
     pair: DONE.
     """
     reason = _until(driver, task, shards, weighted, borders, ties, control, threads, budget, trace)

@@ -1,12 +1,13 @@
 """Substrings that occur often, one length after the other.
 
 A substring of k + 1 symbols can be frequent only if its first k and its last k symbols are. So the frequent
-ones of k symbols are numbered, and one of k + 1 symbols is known by two numbers: that at its node and that at
-the next. Of the document abcabd, where twice is often:
+substrings of k symbols are numbered. A substring of k + 1 symbols is known by two numbers: that at its node
+and that at the next. In the document abcabd, with two occurrences as the least:
 
-    node             0      1      2      3      4      5      6 1 symbol         a=0    b=1    c=2    a=0
-    b=1    d=3    the end 2 symbols        0 1    1 2    2 0    0 1    1 3           (0, 1) occurs twice:
-    number 0, at the nodes 0 and 3 3 symbols        there is no frequent one right after node 0 or 3
+    node             0      1      2      3      4      5      6
+    1 symbol         a=0    b=1    c=2    a=0    b=1    d=3    the end
+    2 symbols        0 1    1 2    2 0    0 1    1 3           (0, 1) occurs twice: number 0, at nodes 0 and 3
+    3 symbols        no frequent substring begins right after node 0 or 3
 """
 
 from __future__ import annotations
@@ -20,16 +21,16 @@ from ubpe_numba.runtime.tables.trie import edge_key, find_edge
 
 @kernel
 def count_longer(nodes, numbers, weights, table, found, counts):
-    """Number and count the substrings that are one symbol longer than those given, in order of their first occurrence.
+    """Number and count the substrings that are one symbol longer, in order of first occurrence.
 
-    nodes int32[m], ascending, where frequent substrings of one length begin, and numbers int32[m], which they
-    are; weights int64 of all nodes; table EDGE[capacity], all -1, a power of two of at least 2 * m entries;
-    found int32[m] gets the number of the longer one at every node, -1 where the next node is not listed;
-    counts int64[m], all 0, gets the sums of the weights of the nodes. The caller allocates all. Returns how
-    many different ones there are. O(m) expected.
+    `nodes` int32[m], ascending, are the beginnings of the frequent substrings of a length, and `numbers`
+    int32[m] their numbers. `weights` int64 are those of all nodes. `table` EDGE[capacity], all -1, has a
+    power of two of at least 2 * m entries. `found` int32[m] gets the number of the longer substring at every
+    node, -1 if the next node is not listed. `counts` int64[m], all 0, gets the sums of the weights of the
+    nodes. The caller allocates all. Returns how many distinct substrings there are. O(m) expected.
 
-    The document above, 1 symbol: nodes [0, 1, 2, 3, 4, 5], numbers [0, 1, 2, 0, 1, 3], weights 1: found [0,
-    1, 2, 0, 3, -1], counts [2, 1, 1, 1, 0, 0], the result is 4.
+    The document above, 1 symbol: nodes [0, 1, 2, 3, 4, 5], numbers [0, 1, 2, 0, 1, 3], weights 1. Then found
+    is [0, 1, 2, 0, 3, -1], counts [2, 1, 1, 1, 0, 0], and the result 4.
     """
     n = np.int64(0)
     for i in range(nodes.size):
@@ -47,11 +48,11 @@ def count_longer(nodes, numbers, weights, table, found, counts):
 
 @kernel
 def add_edges(nodes, numbers, length, cursors, lengths, tokens):
-    """Write the edges of one length after those that their nodes have already.
+    """Write the edges of a length after the edges that their nodes already have.
 
-    nodes int32[m], where they begin, numbers int32[m], of their candidates; cursors int64[N]: of each node
-    the place of its next edge, which moves on; lengths, tokens int32[E] get the edges. The caller allocates
-    all. O(m).
+    `nodes` int32[m] are their beginnings, `numbers` int32[m] their candidates. `cursors` int64[N] is the
+    place of each node's next edge, and is advanced. `lengths` and `tokens` int32[E] get the edges. The caller
+    allocates all. O(m).
 
     nodes [0, 3], numbers [0, 0], length 2, cursors [0, 0, 0, 1, ...]: edges 0 and 1 are (2, 0), cursors [1,
     0, 0, 2, ...].
@@ -100,11 +101,11 @@ def copy_edges(starts, lengths, tokens, cursors, out_lengths, out_tokens):
 def find_tokens(symbols, offsets, edges, states, of_token, count_only, cursors, lengths, tokens):
     """Find where given tokens begin, and write them as edges or count them.
 
-    symbols int32, offsets int64[d + 1] of all units, from 0; edges EDGE[capacity], states STATE[n]
-    (tables/automaton.py) of a vocabulary; of_token int32[V]: the candidate that a token is to be, or below 0:
-    not wanted. If count_only, cursors int64[N] of the nodes are raised by the number of edges; otherwise they
-    say where the next edge of a node goes and move on; lengths, tokens int32[E]. The caller allocates all.
-    O(symbols + matches).
+    `symbols` int32 and `offsets` int64[d + 1], from 0, are all units. `edges` EDGE[capacity] and `states`
+    STATE[n] (tables/automaton.py) are those of a vocabulary. `of_token` int32[V] is the candidate for a
+    token, negative if it is not wanted. With `count_only`, `cursors` int64[N] of the nodes is raised by the
+    number of edges; otherwise it is the place of a node's next edge, and is advanced. `lengths` and `tokens`
+    are int32[E]. The caller allocates all. O(symbols + matches).
 
     The document 0 1 0 1 and the token 2 = [0, 1], which is candidate 7: at the nodes 0 and 2 the edge (2, 7).
     """

@@ -1,4 +1,6 @@
-"""Merging where pairs are dense: the text is swept from left to right, 64 cells at a time, and no occurrence is listed.
+"""Merging dense pairs: sweep the text from left to right, 64 cells at a time.
+
+No occurrence is listed.
 
 A cell is one byte, or two. The two largest values are the separator, before, between and after the documents,
 and the dead cell; ids are below. A token takes as many cells as the parts it was merged of, and all but the
@@ -10,19 +12,19 @@ first are dead. Documents [1, 2, 1, 2] and [3], and the merge (1, 2) -> 4, with 
     compacted       s  4  4  s  3  s               width[4] = 1
     separators      0        3     5
 
-A sweep makes a *batch* of merges, which can be made in any order (the proof is in choose.py). The text is
-swept in *pieces*, by several threads. A piece begins with a token that the batch does not merge with the one
-before it, so pieces find what one sweep of the whole text would; the pair across, of which either token may
-become another one, is left to the caller.
+A sweep makes a *batch* of merges, which can be made in any order (the proof is in choose.py). Several threads
+sweep the text in *pieces*. A piece begins with a token that the batch does not merge with its predecessor, so
+pieces give the same result as one sweep of the whole text. The pair across the border, in which either token
+may change, is left to the caller.
 
-Which pair has lost or gained an occurrence is known from the neighbours at each replacement: x 1 2 y becomes
-x 4 y, so (x, 1) and (2, y) lose one each, (x, 4) and (4, y) gain it. x and y are the tokens of that moment,
-new ones too; the sum of all changes does not depend on the order of replacements. Above, with the separator
-counted as a token:
+The pairs that lose or gain an occurrence follow from the neighbors at each replacement: x 1 2 y becomes x 4
+y. So (x, 1) and (2, y) lose one each, (x, 4) and (4, y) gain it. Here x and y are the tokens at that moment,
+new tokens included; the sum of all changes does not depend on the order of replacements. Above, with the
+separator counted as a token:
 
-    before[0]       s 1, 4 1                       tokens to the left of the two replacements: s, then the new
-    token after[0]        1 1, s 1                       to the right: first another 1, then s (2, 1)
-    1 - 1 = 0                      as 1 was once to the right; (4, 1): 1 - 1 = 0; (4, 4): 1
+    before[0]       s 1, 4 1                       tokens left of the two replacements: s, then the new token
+    after[0]        1 1, s 1                       to the right: first 1, then s
+    (2, 1)          1 - 1 = 0                      1 was once to the right; (4, 1): 1 - 1 = 0; (4, 4): 1
 """
 
 from __future__ import annotations
@@ -43,7 +45,7 @@ SWEPT = np.dtype(
         ("documents", np.int64),  # that hold an occurrence in the piece
         ("first", np.int64),  # the first of them, -1 without one
         ("last", np.int64),  # and the last
-        ("segment", np.int64),  # where that was counted
+        ("segment", np.int64),  # the segment in which that was counted
         ("until", np.int64),  # cell of the separator after it
     ]
 )
@@ -51,7 +53,7 @@ SWEPT = np.dtype(
 
 @_instruction(types.uint64, types.Array, types.intp, types.intp, types.int64, types.int64)
 def pairs_in_64(builder, item, gap, left, right):
-    """`pairs_in_64(cells, p, gap, left, right)`: bit j is set where cells p + j and p + gap + j are left and right.
+    """`pairs_in_64(cells, p, gap, left, right)`: bit j is set for left, right at p + j, p + gap + j.
 
     cells [1, 2, 1, 3, 1, 2, ...], p = 0, gap 1, (1, 2) -> 0b10001. One comparison for each: a byte a cell is
     the best.
@@ -70,9 +72,9 @@ def pairs_in_64(builder, item, gap, left, right):
 def count_pairs(cells, begin, end, counts):
     """Count the pairs whose left token is in cells begin..end - 1 of a text without dead cells. O(cells).
 
-    cells uint8 or uint16, as in all of these kernels; counts int64[V + 1, V + 1]: the last row and column are
-    of separators. [s, 0, 1, 0, s] and V = 2: counts become [[0, 1, 1], [1, 0, 0], [1, 0, 0]] for begin = 0,
-    end = 4.
+    `cells` is uint8 or uint16, as in all of these kernels. `counts` is int64[V + 1, V + 1]: the last row and
+    column are of separators. For [s, 0, 1, 0, s] and V = 2, counts become [[0, 1, 1], [1, 0, 0], [1, 0, 0]]
+    with begin = 0, end = 4.
     """
     most = np.int64(counts.shape[0] - 1)
     x = min(np.int64(cells[begin]), most)
@@ -88,12 +90,12 @@ def sweep(cells, begin, end, separators, document_of, batch, width, at, before, 
 
     O(cells * merges / 64 + occurrences + documents * merges).
 
-    The array of cells goes on for 64 + `width` of any token after its text. separators int64[s + 1];
-    document_of int32[s], the document of each segment, or None if they are documents; batch int64[k, 3]:
-    left, right and new token; width int64[V]; at int64[BLOCK + LANES] is scratch. before and after, int64[k,
-    dead + 1], get the neighbours of each merge, to which they are added; those in another piece count as
-    dead. swept SWEPT[k] are zeros but for first, last and until, -1, and segment, the one at `begin`. The
-    caller allocates all. Example above.
+    The array of cells extends for 64 + `width` of any token after its text. `separators` is int64[s + 1].
+    `document_of` int32[s] is the document of each segment, or None if segments are documents. `batch`
+    int64[k, 3]: left, right and new token. `width` is int64[V]. `at` int64[BLOCK + LANES] is scratch. The
+    neighbors of each merge are added to `before` and `after`, int64[k, dead + 1]; those in another piece
+    count as dead. `swept` SWEPT[k] is zero, except that first, last and until are -1, and segment is that at
+    `begin`. The caller allocates all. Example above.
     """
     dead = np.int64(before.shape[1] - 1)
     for start in range(begin, end, BLOCK):
@@ -149,13 +151,13 @@ def sweep(cells, begin, end, separators, document_of, batch, width, at, before, 
 
 @kernel
 def compact(cells, begin, end, separators, first, separator, dropped):
-    """Move the cells begin..end - 1 below `dropped` to the left, from `begin` on; returns where they end.
+    """Move the cells begin..end - 1 below `dropped` to the left, from `begin` on; returns their end.
 
     O(cells).
 
-    separators int64[d + 1]: those in the piece, from `first` on, are set anew. `dropped` is the dead cell, or
-    to leave out both the separator, which is less: then each is set to where the document after it begins.
-    Merged, above: compacted, returns 6.
+    `separators` int64[d + 1]: those in the piece, from `first` on, are updated. `dropped` is the dead cell
+    or, to remove both, the separator, which is less. Then each is set to the beginning of the document after
+    it. Merged, above: compacted, returns 6.
     """
     w = begin
     for p in range(begin, end):

@@ -1,16 +1,19 @@
-"""The working text of a fit: cells, the positions of every frequent pair in them, and the records of a merge; loading, counting.
+"""The working text of a fit: cells, positions of frequent pairs, and records of a merge.
 
-A *cell* is one int32, or int16 where ids are below NARROW. The text is cut into *segments*, a document each
-or a part of one that no token may leave. A token takes as many cells as it has symbols: the first holds its
-id, the last -(id + 3), those between are stale (`DEAD` or older ids). -1 (`SEPARATOR`) is before, between and
-after the segments. With `width[id]`, the cells of a token, its neighbours follow from its own cells, so there
-are no linked lists. Documents [1, 2, 3] and [1, 2], and the merge (1, 2) -> 4:
+Also loading and counting.
 
-    cell               0   1   2   3   4   5   6   7 at first          -1   1   2   3  -1   1   2  -1 merged
-    -1   4  -7   3  -1   4  -7  -1        width[4] = 2 compacted         -1   4   3  -1   4  -1
-    width[4] = 1 separators         0           4           7            cell of the separator before each
-    segment, and after the last segment_of_block   0                                    of the block of cells
-    0..15: the segment of its first cell
+A *cell* is one int32, or int16 for ids below NARROW. The text is divided into *segments*: documents, or parts
+of one that no token may leave. A token has as many cells as symbols. The first holds its id, the last -(id +
+3), and those between are stale (`DEAD` or older ids). -1 (`SEPARATOR`) is before, between and after the
+segments. With `width[id]`, the cells of a token, its neighbors follow from its own cells, so linked lists are
+not needed. Documents [1, 2, 3] and [1, 2], and the merge (1, 2) -> 4:
+
+    cell               0   1   2   3   4   5   6   7
+    at first          -1   1   2   3  -1   1   2  -1
+    merged            -1   4  -7   3  -1   4  -7  -1        width[4] = 2
+    compacted         -1   4   3  -1   4  -1                width[4] = 1
+    separators         0           4           7            separator before each segment, and after the last
+    segment_of_block   0                                    of cells 0..15: the segment of the first cell
 
 In a text of frames, -2 (`FRAME`) is after every frame, and no token crosses it. The merge that makes one
 token of a frame takes the cell in, so that whole frames meet. In frames of two, -1 1 2 -2 1 3 -2 -1 becomes
@@ -20,32 +23,32 @@ The *occurrences* of the pair in slot s are the ascending cells `arena[slices[2s
 of them. Some may be stale (the pair is gone from there), which a look at the cells tells. At first, with (1,
 2) in slot 0 and (2, 3) in slot 1:
 
-    slices             0 2   2 1                            start and length: slot 0, slot 1 arena
-    1   5 | 2 |                          then come the slices of new pairs, up to `arena_top`
+    slices             0 2   2 1                            start and length: slot 0, slot 1
+    arena              1   5 | 2 |                          then the slices of new pairs, up to `arena_top`
 
 The merge (1, 2) -> 4 of [3, 1, 2, 5] and [3, 1, 2, 6] is recorded for the driver and for `fill`:
 
-    neighbours         3 5   3 6                            left and right neighbour of each occurrence delta
-    3 2 | 5 1   6 1                      distinct neighbours and how often: left ones, then right ones
-    delta_end          0     1         3                    of merge i: left ones end at 2i + 1, right ones at
-    2i + 2 merged[0]          occurrences 2, twins 0, documents 2, ...
+    neighbours         3 5   3 6                            left and right neighbor of each occurrence
+    delta              3 2 | 5 1   6 1                      distinct neighbors and counts: left, then right
+    delta_end          0     1         3                    of merge i: left end at 2i + 1, right at 2i + 2
+    merged[0]          occurrences 2, twins 0, documents 2, ...
 
-The text of a large fit is cut into *shards*, one for each thread. All shards lie side by side in the arrays
-of one `Shards`, so that one compiled kernel serves any number of them; `base[k]` says where shard k begins:
+The text of a large fit is divided into *shards*, one per thread. All shards lie side by side in the arrays of
+one `Shards`, so a compiled kernel serves any number of them; `base[k]` is the beginning of shard k:
 
     cells              [ shard 0 ........ room ][ shard 1 ........ room ]
     base               ^ base[0].cells          ^ base[1].cells          ^ base[2].cells
 
 A shard knows slots, not counts: the driver alone owns the tables of pairs.
 
-All pairs of a freshly compacted shard are counted when an epoch begins, and the frequent ones are listed. Up
-to DENSE tokens a V x V table counts in one sequential pass. Above, the cells where a pair begins are sorted
-by their left token (counting sort), then each bucket is counted in one dense array over the right tokens. The
-cells of the documents [0, 1, 0, 2] and [0, 1], sorted:
+All pairs of a freshly compacted shard are counted when an epoch begins, and the frequent pairs are listed. Up
+to DENSE tokens a V x V table counts in one sequential pass. For more tokens, the cells at which a pair begins
+are sorted by their left token (counting sort). Then each bucket is counted in one dense array over the right
+tokens. The cells of the documents [0, 1, 0, 2] and [0, 1], sorted:
 
     cell     0  1  2  3  4  5  6  7  8
     token   -1  0  1  0  2 -1  0  1 -1
-    starts   1  3  6 | 2               cells where a pair begins: buckets of left token 0, 1, 2
+    starts   1  3  6 | 2               beginnings of pairs: buckets of left token 0, 1, 2
     ends               3  4  4         where each bucket ends
     pairs    (0, 1) twice, (0, 2) once | (1, 0) once
 
@@ -64,7 +67,7 @@ from ubpe_numba.runtime.machine.intrinsics import prefetch
 from ubpe_numba.runtime.tables.pairs import pair_of
 
 SEPARATOR, FRAME = -1, -2
-DEAD = np.int32(-(2**15))  # a cell in the middle of a token; never looked at, but that it is no id
+DEAD = np.int32(-(2**15))  # a cell in the middle of a token; never read, except that it must not be an id
 NARROW = 2**15 - 3  # ids below and their -(id + 3) are int16
 MOST_CELLS = 2**30  # of a shard: so that 1.6 times as many positions in the arena are int32
 
@@ -96,7 +99,7 @@ MERGED = np.dtype(
     [
         ("at", _I64),  # where its occurrences begin in the arena
         ("occurrences", _I64),
-        ("twins", _I64),  # occurrences directly after another one: a b a b -> z z
+        ("twins", _I64),  # occurrences directly after another: a b a b -> z z
         ("documents", _I64),  # that hold an occurrence, by weight
         ("in_first", _I64),  # 1 if the first document of the shard does
         ("in_last", _I64),
@@ -120,11 +123,11 @@ class Shards(NamedTuple):
     neighbours: np.ndarray
     # int32[2 * cells]: distinct neighbours of a merge, each with its count; left ones first
     delta: np.ndarray
-    # int32[2 * cells], empty of one shard: the neighbours of `delta`, dealt to parts (pair_table.py)
+    # int32[2 * cells], empty for a single shard: the neighbors of `delta`, dealt to parts (pair_table.py)
     dealt: np.ndarray
     slices: np.ndarray  # int32[K, 2S]: start and length
     counters: np.ndarray  # int32[K, 3, V]: left and right neighbours, zero between uses, and scratch
-    # int32[K, 2, V]: where the next position of (x, new) and of (new, y) goes in the arena, or -1
+    # int32[K, 2, V]: index in the arena for the next position of (x, new) and of (new, y), or -1
     cursors: np.ndarray
     # int64[K, 2R + 1]: of merge i from 2i to 2i + 1 left neighbours, to 2i + 2 right ones
     delta_end: np.ndarray
@@ -190,7 +193,9 @@ def last_token(cells, n_cells):
 
 
 def index_cells(shard: Shard) -> None:
-    """Note for every block of cells the segment at its first cell, and the outermost tokens of a text with one cell a token.
+    """Note for every block of cells the segment at its first cell, and a text's outermost tokens.
+
+    The text has one cell per token.
 
     O(cells / 16 + segments).
     """
@@ -207,8 +212,8 @@ def index_cells(shard: Shard) -> None:
 def load(ids: np.ndarray, first: int, offsets: np.ndarray, cells: np.ndarray) -> None:
     """Write the symbols `first : first + ids.size` of a shard, one at least. O(symbols + segments passed).
 
-    offsets int64[s + 1] of its segments. Symbol j of segment s is in cell j - offsets[0] + s + 1: ids [1, 2,
-    3, 1, 2], offsets [0, 3, 5] -> cells [., 1, 2, 3, ., 1, 2, .].
+    `offsets` int64[s + 1] are those of its segments. Symbol j of segment s is in cell j - offsets[0] + s + 1.
+    For the ids [1, 2, 3, 1, 2] and offsets [0, 3, 5], cells are [., 1, 2, 3, ., 1, 2, .].
     """
     segment, last = np.searchsorted(offsets, [first, first + ids.size - 1], "right") - 1
     begin = first - offsets[0] + segment + 1
@@ -224,8 +229,8 @@ def load(ids: np.ndarray, first: int, offsets: np.ndarray, cells: np.ndarray) ->
 def lay_out(offsets: np.ndarray, shard: Shard) -> None:
     """Write the separators of a shard whose symbols are loaded. O(cells / 16 + segments).
 
-    offsets int64[s + 1] of its segments; the arrays of the shard are filled. offsets [0, 3, 5]: cells [-1, 1,
-    2, 3, -1, 1, 2, -1], separators [0, 4, 7].
+    `offsets` int64[s + 1] are those of its segments; the arrays of the shard are filled. For offsets [0, 3,
+    5], cells are [-1, 1, 2, 3, -1, 1, 2, -1] and separators [0, 4, 7].
     """
     shard.separators[:] = offsets - offsets[0] + np.arange(offsets.size)
     shard.cells[shard.separators] = SEPARATOR
@@ -237,8 +242,9 @@ def lay_out(offsets: np.ndarray, shard: Shard) -> None:
 def compact(width, state, cells, separators):
     """Rewrite the text of a shard with one cell a token; all slices become void. O(cells).
 
-    width int32[V]; the other arrays those of the shard, changed in place. [-1, 4, -7, 3, -1, 4, -7, -1] with
-    width[4] = 2 becomes [-1, 4, 3, -1, 4, -1]. The caller then sets all widths to 1, and calls `index_cells`.
+    `width` is int32[V]; the other arrays are those of the shard, changed in place. For example, [-1, 4, -7,
+    3, -1, 4, -7, -1] with width[4] = 2 becomes [-1, 4, 3, -1, 4, -1]. The caller then sets all widths to 1,
+    and calls `index_cells`.
     """
     n_cells = state[0].n_cells
     w = np.int64(0)
@@ -300,9 +306,10 @@ def index_dense(cells, arena, slices, n_tokens, counts, slot_of):
 
     O(cells + V * V).
 
-    arena int32, slices int32[2S]: of the shard, written here. counts int32[V * V] of this shard, used up;
-    slot_of int32[V * V] is -1 for pairs that are not listed. cells [-1, 0, 1, 0, 1, -1], V = 2, counts [0, 2,
-    1, 0], slot_of [-1, 0, -1, -1]: slices become [0, 2], arena [1, 3], the result is 2.
+    `arena` int32 and `slices` int32[2S] of the shard are written here. `counts` int32[V * V] of this shard is
+    used up. `slot_of` int32[V * V] is -1 for pairs that are not listed. Let cells be [-1, 0, 1, 0, 1, -1], V
+    = 2, counts [0, 2, 1, 0] and slot_of [-1, 0, -1, -1]. Then slices become [0, 2], arena [1, 3], and the
+    result is 2.
     """
     top = np.int64(0)
     for i in range(n_tokens * n_tokens):
@@ -330,7 +337,9 @@ def index_dense(cells, arena, slices, n_tokens, counts, slot_of):
 
 @kernel
 def sort_by_left(cells, first, last, starts, ends):
-    """Sort the cells where a pair begins with a left token of first..last - 1 by it; returns how many there are. O(cells + V).
+    """Sort the cells of pairs with a left token of first..last - 1 by it; returns their number.
+
+    O(cells + V).
 
     starts int32, with room for them, and ends int64[V + 1] are filled: bucket t is `starts[ends[t - 1] :
     ends[t]]`, ascending, and those of other tokens are empty. Example above.
@@ -368,10 +377,10 @@ def count_sorted(
 ):
     """The pairs with count >= threshold, by left token ascending. O(starts + V).
 
-    starts, ends: of `sort_by_left`. weights int64[segments] and sums int64[V] of zeros are None where an
-    occurrence counts 1; counters int32[3, V] of the shard, zero and scratch. pairs and counts, int64 with
-    room for all, are filled. Returns how many pairs there are, and how many others reach `floor`. Example
-    above, threshold 2, floor 1: pairs [(0, 1)], counts [2]; (1, 2).
+    `starts` and `ends` are those of `sort_by_left`. `weights` int64[segments] and `sums` int64[V] of zeros
+    are None if each occurrence counts 1. `counters` int32[3, V] of the shard is zero and scratch. `pairs` and
+    `counts`, int64 with room for all, are filled. Returns the number of pairs, and how many others reach
+    `floor`. Example above, threshold 2, floor 1: pairs [(0, 1)], counts [2]; (1, 2).
     """
     right, seen = counters[1], counters[2]
     n = 0
@@ -415,11 +424,11 @@ def index_sorted(
 
     O(starts + V).
 
-    Some pairs may not occur in this shard. starts, ends: of `sort_by_left`; `starts` may lie in the second
-    half of the arena. weights int64[segments], or None where an occurrence counts 1. index_of int32[V] and
-    place int32[starts] are scratch. arena, slices int32[2 * pairs] (start and length) and counts int64[pairs]
-    of zeros are filled. Example above, pairs [(0, 1)]: arena [1, 6], slices [0, 2], counts [2], the result is
-    2.
+    Some pairs may not occur in this shard. `starts` and `ends` are those of `sort_by_left`; `starts` may lie
+    in the second half of the arena. `weights` is int64[segments], or None if each occurrence counts 1.
+    `index_of` int32[V] and `place` int32[starts] are scratch. `arena`, `slices` int32[2 * pairs] (start and
+    length) and `counts` int64[pairs] of zeros are filled. Example above, pairs [(0, 1)]: arena [1, 6], slices
+    [0, 2], counts [2], the result is 2.
     """
     top = np.int64(0)
     begin = np.int64(0)
@@ -460,12 +469,14 @@ def index_sorted(
 
 @kernel
 def add_up(pairs, counts, at, ends, least, threshold, scratch, found, bounds):
-    """The pairs that may reach the threshold in K shards together, of lists of those that reach `least` in one. O(lists + V).
+    """The pairs that may reach the threshold in K shards together. O(lists + V).
+
+    They come from lists of the pairs that reach `least` in one shard.
 
     List i is `pairs[at[i] : ends[i]]` with its counts, int64, by left token ascending: of shard i for i < K,
     and one more of exact counts. `at` int64[K + 1] is used up. A pair that a shard does not list may occur
-    there least - 1 times. scratch int64[3, V] of zeros; found and bounds, int64 with room for all, get pairs
-    and upper bounds of their counts, by left token. Returns how many.
+    there least - 1 times. scratch int64[3, V] of zeros. `found` and bounds, int64 with room for all, get
+    pairs and upper bounds of their counts, by left token. Returns how many.
 
     Lists {a: 5}, {a: 3, b: 4} and {}, least 3, threshold 6: a is bounded by 8, b by 4 + 2 = 6, and both are
     found.

@@ -3,10 +3,10 @@
 A message is a sequence of fields. Each begins with a key, ``number << 3 | wire type``; what follows depends
 on the wire type::
 
-    08 96 01            key 1 << 3 | 0: a varint, 7 bits a byte, low ones first, the high bit says that more
-    follow: 150 12 02 61 62         key 2 << 3 | 2: a length, and as many bytes: "ab", or a message 1d 00 00
-    80 3f      key 3 << 3 | 5: four bytes: 1.0 as a float
-                        wire type 1: eight bytes; 3 and 4: groups, which nothing writes any more
+    08 96 01            key 1 << 3 | 0: a varint, 7 bits per byte, low first; the high bit: more follow: 150
+    12 02 61 62         key 2 << 3 | 2: a length, and as many bytes: "ab", or a message
+    1d 00 00 80 3f      key 3 << 3 | 5: four bytes: 1.0 as a float
+                        wire type 1: eight bytes; 3 and 4: groups, no longer written
 
 Messages inside of messages are the bytes of a field, which another call reads: nothing here nests.
 """

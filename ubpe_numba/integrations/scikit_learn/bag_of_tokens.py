@@ -155,8 +155,8 @@ class BagOfTokens(TransformerMixin, BaseEstimator):
         Raises
         ------
         TypeError, ValueError
-            As `BPE.encode_batch` raises it, for unknown symbols too where the tokenizer does not say the
-            treatment of them; for a matrix of another number of columns than in `fit`.
+            As `BPE.encode_batch` raises it, also for unknown symbols if the tokenizer does not set their
+            treatment. For a matrix with another number of columns than in `fit`.
 
         Examples
         --------
@@ -185,7 +185,7 @@ class BagOfTokens(TransformerMixin, BaseEstimator):
         -------
         ndarray of str
             A name for each column: the text, or integers with spaces between them; ``" #7"`` follows the name
-            of id 7 where a lower id has the same.
+            of id 7 if a lower id has the same.
 
         Examples
         --------

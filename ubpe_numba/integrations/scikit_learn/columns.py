@@ -29,10 +29,10 @@ def counts_of(ids: Ragged, n_columns: int) -> Any:
 
 
 def parts_of_tokens(v: TokenTable) -> Any:
-    """Of which ids each id was merged, csr_matrix[V, V]; ValueError where only flat sequences are known.
+    """The ids that each id was merged from, csr_matrix[V, V]; ValueError if only sequences are known.
 
-    Row t counts each id in the merge tree of t, t included. Counts of ids times this are the
-    counts of all tokens that were there at any time of the merging.
+    Row t counts each id in the merge tree of t, t included. Counts of ids times this matrix are the counts of
+    all tokens that existed at any time of the merging.
 
     >>> from ubpe_numba import BPE
     >>> parts_of_tokens(BPE.from_merges([[0, 1], [2, 0]], alphabet="ab").vocabulary).toarray().astype(int).tolist()

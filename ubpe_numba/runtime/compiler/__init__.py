@@ -1,22 +1,21 @@
 """Decorators of compiled functions, with every option of the just-in-time compiler.
 
-`kernel` is for functions that Python calls (compiled once per signature, cached on disk), `helper` for
-functions that only kernels call (always inlined), `section` for a part of a kernel that is called once a
+`kernel` is for functions that Python calls (compiled once per signature, cached on disk). `helper` is for
+functions that only kernels call (always inlined). `section` is for a part of a kernel that is called once per
 round. The last two cannot be called from Python: that wrapper would take a fifth of the compile time. They
-are cached on disk only as parts of kernels. Nothing uses `parallel=True`: a thread pool runs `nogil` kernels
+are cached on disk only as parts of kernels. `parallel=True` is never used. A thread pool runs `nogil` kernels
 at the same speed, with a third of the compile time and without prange's failures (OpenMP kills forked
 children, workqueue aborts on concurrent calls).
 
 Indices are unsigned: in a kernel `a[-1]` is not the last item but an error. Python's rule for negative
-indices costs a test per access, 10 to 20 % of a whole fit and of encoding, so a pass declares integer indices
+indices costs a test per access, 10 to 20 % of a whole fit and of encoding. So a pass declares integer indices
 of arrays unsigned once types are known. With `NUMBA_BOUNDSCHECK=1` a negative index is then out of bounds
 like any other.
 
 The rest of this folder uses numba's internals, by the names of `runtime/border.py`:
 
-    passes.py       a shorter compiler pipeline and lowering; with untested versions of numba its own are used
-    cache.py        one private, checksummed file per compiled kernel; reads packages made by
-    tools/kernels_wheel.py
+    passes.py       a shorter compiler pipeline and lowering; with untested versions of numba, numba's own
+    cache.py        a private, checksummed file per compiled kernel; reads packages of tools/kernels_wheel.py
 
 `UBPE_PLAIN_NUMBA=1` turns all of it off: kernels are compiled by `numba.njit(nogil=True)` in every process.
 Results are the same, kernels are a little slower, and compiling takes several times as long.
@@ -85,25 +84,28 @@ def helper(function: F) -> F:
 
 
 def section(function: F) -> F:
-    """Compile a part of a kernel that is a function of its own, called so rarely that a real call (~1 µs) costs nothing."""
+    """Compile a part of a kernel as a separate function, for rare calls (~1 µs each)."""
     return _part(function)
 
 
 def _dispatcher(function: Any, is_kernel: bool, **options: Any) -> Any:
-    """A function that numba compiles, by our passes where they are on."""
+    """A function that numba compiles, by our passes if they are on."""
     if _passes is None:
         return njit(nogil=options.get("nogil", True))(function)
     options = {"nopython": True, "nogil": True, "no_cfunc_wrapper": True, **options}
     made = _passes.CPUDispatcher(
         function, targetoptions=options, pipeline_class=partial(_pipeline, is_kernel)
     )
-    # which imports extensions of other packages: 0.4 s of one
+    # which imports extensions of other packages: one takes 0.4 s
     made._compilation_chain_init_hook = lambda: None
     return made
 
 
 def _pipeline(is_kernel: bool, *args: Any) -> Any:
-    """A compiler of `passes.py`, imported when the first kernel is compiled; that of numba once ours has failed."""
+    """A compiler of `passes.py`, imported when the first kernel is compiled.
+
+    That of numba once ours has failed.
+    """
     if border.names("passes") is None:
         return _passes.Compiler(*args)
     from ubpe_numba.runtime.compiler.passes import Compiler
@@ -132,9 +134,9 @@ def _outer(function: F, **options: Any) -> F:
 def _compile(compile_: Callable[[Any], Any], signature: Any) -> Any:
     """Compile or load a kernel for a signature.
 
-    numba and LLVM do not bear an interruption: a Ctrl-C meanwhile could end in a crash much later, so another
-    thread does it. But that would wait for the lock of the compiler where this thread has it, as it compiles
-    a function that calls the kernel.
+    numba and LLVM do not survive an interruption: a Ctrl-C meanwhile could end in a crash much later, so
+    another thread compiles. But that thread would wait for the lock of the compiler if this thread has it, as
+    when it compiles a function that calls the kernel.
     """
     border.tell()
     lock = border.names("forks")
@@ -146,7 +148,7 @@ def _compile(compile_: Callable[[Any], Any], signature: Any) -> Any:
 
 
 def _or_plainly(compile_: Callable[[Any], Any], signature: Any) -> Any:
-    """Compile by our passes; if they fail, by those of numba, and go on with these."""
+    """Compile by our passes; if they fail, by those of numba, and continue with these."""
     with busy():
         try:
             return compile_(signature)

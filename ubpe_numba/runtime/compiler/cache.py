@@ -1,34 +1,33 @@
 """The cache of compiled kernels: one checksummed file per kernel and signature.
 
-Numba's own cache stamps only the file that a kernel is written in (after a change of a helper elsewhere it
-keeps running stale machine code), raises when its directory cannot be written, and shares one index file
-between processes. Here the name of a file is the hash of everything that the code depends on (all kernel
-sources, versions, processor, flags, signature), a file is replaced atomically, and after any failure the
-kernel is compiled again, with one warning per process.
+Numba's own cache has three faults. It stamps only the file that a kernel is written in, so after a change of
+a helper elsewhere it runs stale machine code. It raises when its directory cannot be written. It shares one
+index file between processes. Here the name of a file is the hash of everything that the code depends on (all
+kernel sources, versions, processor, flags, signature), and a file is replaced atomically. After any failure
+the kernel is compiled again, with one warning per process.
 
-A second cache, only read, is the package `ubpe-numba-kernels` where that is installed, which
-`tools/kernels_wheel.py` builds: kernels compiled for a level of processors that nearly all machines have
-reached. Code for x86-64-v3 is as fast as code for the machine itself (0.98 to 1.03 of its time). A package
-that does not fit (another version, changed sources) has other names, so nothing is found in it. It is trusted
-as this package is.
+A second cache, only read, is the package `ubpe-numba-kernels`, if it is installed. `tools/kernels_wheel.py`
+builds it: kernels compiled for a level of processors that nearly all machines have reached. Code for
+x86-64-v3 is as fast as code for the machine itself (0.98 to 1.03 of its time). A package that does not fit
+(another version, changed sources) has other names, so nothing is found in it. It is trusted as this package
+is.
 
-Environment: `UBPE_CACHE_DIR` moves the cache, `UBPE_CACHE=0` turns it off. Compiled code is executed, so the
-directory is private to the user, mode 0700, and refused if anybody else can have put a file into it: if
-anyone but this user and root can have written it. That takes more than its own mode: whoever may rename a
-folder on the way to it can put another in its place. So each folder and each symbolic link on the way has to
-belong to this user or to root, and no one else may write to a folder, unless it is sticky as that for
-temporary files is, where only the owner of an entry can rename or remove it. A folder that passes cannot be
-changed by others between the check and its use, and the check need not be atomic.
+Environment: `UBPE_CACHE_DIR` moves the cache, `UBPE_CACHE=0` turns it off. Compiled code is executed. So the
+directory is private to the user, mode 0700, and rejected if anyone but this user and root can have written to
+it. Its own mode is not enough: someone who may rename a folder on the way to it can replace it. So each
+folder and each symbolic link on the way must belong to this user or to root, and others must not be able to
+write to a folder. Sticky folders, as for temporary files, are accepted: there only the owner of an entry can
+rename or remove it. A folder that passes cannot be changed by others between the check and its use, so the
+check need not be atomic.
 
-    /home/ada/.cache/ubpe_numba     / root    home root    ada ada    .cache ada    ubpe_numba ada 0700
-    trusted /sticky/cache                   / root    sticky root, 1777       cache ada 0700
-    trusted /sticky/eve/cache               / root    sticky root, 1777       eve eve
-    refused /shared/cache                   / root    shared root, 0777       cache ada 0700
-    refused
+    /home/ada/.cache/ubpe_numba  / root    home root    ada ada    .cache ada    ubpe_numba ada 0700   trusted
+    /sticky/cache                / root    sticky root, 1777       cache ada 0700                      trusted
+    /sticky/eve/cache            / root    sticky root, 1777       eve eve                             refused
+    /shared/cache                / root    shared root, 0777       cache ada 0700                      refused
 
-A group may write where it is this user's own (its number is the user's, as most Linux systems make it) or
-root's. Access lists show in the bits of the group. On Windows nothing is checked: the folders of a user are
-private there.
+A group may write if it is this user's own (its number is the user's, as on most Linux systems) or root's.
+Access lists show in the bits of the group. On Windows nothing is checked: the folders of a user are private
+there.
 """
 
 from __future__ import annotations
@@ -73,7 +72,9 @@ TARGETS: dict[str, tuple[str, tuple[str, ...]]] = {
 
 
 def make_folder(path: pathlib.Path) -> None:
-    """Create a folder that only this user can write to, mode 0700, with its parents; or check an existing folder.
+    """Create a folder that only this user can write to, mode 0700, with its parents.
+
+    An existing folder is checked.
 
     PermissionError as `check_folder`, OSError if it cannot be created.
     """
@@ -99,7 +100,7 @@ def _check_way(path: pathlib.Path, user: int) -> None:
     here, names, links = pathlib.Path(), list(reversed(path.parts)), 0
     while names:
         name = names.pop()
-        if name == "..":  # of the target of a link: `here` has no links in it
+        if name == "..":  # of the target of a link: links in `here` are resolved
             here = here.parent
             continue
         step = here / name
@@ -125,9 +126,9 @@ def _check_step(path: pathlib.Path, status: os.stat_result, user: int) -> None:
 def read_private(path: pathlib.Path) -> bytes:
     """Read a file that only this user and root can have written; its folder is trusted (`check_folder`).
 
-    PermissionError if the file is a symbolic link, not a regular file, has a second name elsewhere (a hard
-    link), belongs to another user or may be written to by others. The checks are of the file that is read,
-    whatever its name leads to later.
+    PermissionError if the file is a symbolic link, is not a regular file, or has a second name elsewhere (a
+    hard link). Also if it belongs to another user or may be written to by others. The open file is checked,
+    wherever its name leads later.
     """
     if not _POSIX:
         return path.read_bytes()
@@ -150,7 +151,10 @@ def read_private(path: pathlib.Path) -> bytes:
 
 @functools.cache
 def prebuilt() -> tuple[pathlib.Path, str] | None:
-    """The folder of `ubpe-numba-kernels` and its processor; None if it is missing or, with one warning, does not fit."""
+    """The folder of `ubpe-numba-kernels` and its processor.
+
+    None if it is missing or, with one warning, does not fit.
+    """
     spec = importlib.util.find_spec(PACKAGE)
     # an explicit NUMBA_CPU_NAME wins
     if config.CPU_NAME is not None or spec is None or not spec.submodule_search_locations:
@@ -171,7 +175,9 @@ def prebuilt() -> tuple[pathlib.Path, str] | None:
 
 
 def kernel_sources() -> list[pathlib.Path]:
-    """Files that compiled code may depend on: compiler options, this cache, and the folders of kernels and helpers.
+    """Files that compiled code may depend on.
+
+    These are compiler options, this cache, and the folders of kernels and helpers.
 
     >>> [path.name for path in kernel_sources() if path.parent.name == "machine"][:2]
     ['__init__.py', 'bytes.py']
@@ -189,7 +195,10 @@ def kernel_sources() -> list[pathlib.Path]:
 
 @functools.cache
 def _stamp() -> str:
-    """Hash of everything that compiled code depends on except signature and processor, which numba adds to each key."""
+    """Hash of everything that compiled code depends on except signature and processor.
+
+    numba adds these to each key.
+    """
     h = hashlib.sha256()
     for path in kernel_sources():
         h.update(path.relative_to(_PACKAGE).as_posix().encode() + b"\0" + path.read_bytes())
@@ -255,9 +264,9 @@ class Cache:
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """A compiled kernel of the cache, or None.
 
-        Numba would set up all that it knows of Python and NumPy before it reads a kernel, a quarter of a
-        second. Machine code needs of it the addresses of functions that it calls, and few kernels call what
-        is not known from the start.
+        Numba would set up all its knowledge of Python and NumPy before it reads a kernel, a quarter of a
+        second. Machine code only needs the addresses of functions that it calls, and few kernels call
+        functions that are not known from the start.
         """
         names = border.names("cache")
         try:
@@ -280,7 +289,7 @@ class Cache:
             return None
 
     def _find(self, sig: Any, codegen: Any) -> pathlib.Path | None:
-        """The file of a kernel in the user's cache, or else in a package of kernels; None if it is in neither."""
+        """The file of a kernel in the user's cache or in a package of kernels; None if in neither."""
         triple, *processor = codegen.magic_tuple()
         path = self.path((sig, triple, *processor))
         if path.exists():
@@ -313,4 +322,4 @@ class Cache:
             _warn(f"a compiled kernel could not be kept in {directory()}; set UBPE_CACHE_DIR", e)
 
     def flush(self) -> None:
-        """Nothing: there is no index."""
+        """Do nothing: this cache does not use an index."""

@@ -1,22 +1,23 @@
 """Numba's compiler pipeline and lowering for kernels, without what kernels never use.
 
-Most of the time of a cold start is numba's own Python. A kernel is a loop over arrays without closures,
-generators, exceptions or array expressions, whose references are not counted: the passes that look for these
-are left out, lifetimes of variables are not computed, and functions that are inlined everywhere are not
-optimised by themselves.
+Most of the time of a cold start is numba's own Python. A kernel is a loop over arrays, with closures,
+generators, exceptions, array expressions and reference counts excluded. So the passes that look for these are
+left out, lifetimes of variables are not computed, and functions that are always inlined are not optimized by
+themselves.
 
-    bytecode -> IR -> branches on None pruned -> a[0], a.b[1] with constant indices -> SSA -> types ->
-    unsigned indices -> LLVM
+    bytecode -> IR -> branches on None pruned -> a[0], a.b[1] with constant indices -> SSA -> types
 
-The last step, from typed IR to LLVM's, writes a fraction of the instructions that numba does. Numba spells
-out every access to an array: it stores the array's seven words on the stack, finds the address of the one it
-needs, loads it, and leaves it to LLVM to see that nothing of this was necessary. Kernels are little else than
-accesses to arrays, so this was most of their compile time: Python writes these instructions, prints and
-parses them, and LLVM removes them. Here values stay values:
+    -> unsigned indices -> LLVM
+
+The last step, from typed IR to LLVM's, writes a fraction of numba's instructions. Numba spells out every
+access to an array: it stores the array's seven words on the stack, finds the address of the needed word and
+loads it. The rest is left to LLVM. Kernels are little else than accesses to arrays, so this was most of their
+compile time: Python writes these instructions, prints and parses them, and LLVM removes them. Here values
+stay values:
 
     x = a[i]    numba: alloca, 8 stores, 12 loads and addresses     here: getelementptr a.data, i; load
 
-- A variable that is assigned at one place has no slot on the stack, wherever it is used.
+- A variable that is assigned at one place has a value instead of a slot on the stack.
 - References are not counted in kernels, so variables need not be deleted.
 - Items of C-contiguous arrays at whole indices, lengths and shapes are read directly.
 
@@ -35,14 +36,17 @@ from numba import config, types
 
 from ubpe_numba.runtime import border
 
-nb = border.names("passes")  # this module is imported where they are there only
+nb = border.names("passes")  # this module is only imported if they exist
 
 
 class ScratchLower(nb.Lower):  # type: ignore[misc, name-defined]
     """Numba's lowering, for functions that count references."""
 
     def lower_assign(self, ty: Any, inst: Any) -> Any:
-        """A function that is called is known by its name; numba enters its address, and cannot cache what holds an address."""
+        """A called function is known by its name.
+
+        numba enters its address, and cannot cache code that holds an address.
+        """
         if isinstance(ty, types.Dispatcher):
             return self.context.get_constant_null(ty)
         return super().lower_assign(ty, inst)
@@ -118,7 +122,7 @@ class KernelLower(ScratchLower):
         return self.context.data_model_manager[array].get(self.builder, self.loadvar(variable.name), name)
 
     def _place(self, access: Any) -> Any:
-        """The address of the item that an access to an array reads or writes; None if it is not a simple one."""
+        """The address of the item that an array access reads or writes; None if it is not a simple access."""
         variable = access.value if isinstance(access, nb.Expr) else access.target
         array, signature = self.typeof(variable.name), self.fndesc.calltypes[access]
         simple = type(array) is types.Array and array.layout == "C" and not self.context.enable_boundscheck
@@ -164,7 +168,10 @@ def _pass(run: Any, kind: Any = nb.FunctionPass) -> Any:
 
 @_pass
 def _translate(state: Any) -> None:
-    """Bytecode to IR, its control flow in the form that other passes expect; kernels have no `with` and no dicts of arguments."""
+    """Translate bytecode to IR, with its control flow in the form that other passes expect.
+
+    Kernels use neither `with` nor dicts of arguments.
+    """
     translator = nb.Interpreter(state.func_id)
     translator.post_process = lambda peepholes, found: nb.peep_hole_list_to_tuple(found)  # of `f(*a)`
     state.func_ir = translator.interpret(state.bc)
@@ -192,8 +199,8 @@ def _assign_once(state: Any) -> None:
 class _Remembering:
     """Numba's typing context, which remembers what builtin functions return for which types.
 
-    Numba tries all templates of `+` or `a[i]` in turn at every place where they occur: some hundred different
-    ones at some ten thousand places.
+    Numba tries all templates of `+` or `a[i]` in turn at every place: about a hundred templates at about ten
+    thousand places.
     """
 
     _known: ClassVar[dict[Any, Any]] = {}
@@ -241,7 +248,10 @@ def _unsigned(index: types.Type) -> types.Type:
 
 @_pass
 def _unsigned_indices(state: Any) -> None:
-    """Make `a[i]` and `a[i] = x` of arrays take the index as unsigned; index values are cast, their bits unchanged."""
+    """Make `a[i]` and `a[i] = x` of arrays use unsigned indices.
+
+    Index values are cast, with their bits unchanged.
+    """
     for node, signature in list(state.calltypes.items()):
         is_get = isinstance(node, nb.Expr) and node.op == "getitem"
         if (is_get or isinstance(node, nb.SetItem)) and isinstance(signature.args[0], types.Array):
@@ -253,8 +263,8 @@ def _unsigned_indices(state: Any) -> None:
 class _Part(nb.JITCodeLibrary):  # type: ignore[misc, name-defined]
     """Code that is linked into kernels and never run by itself.
 
-    Numba would optimise it, generate its machine code and link it with what it calls here, and again in every
-    kernel that it is part of. Only the last is used.
+    Numba would optimize it, generate its machine code and link it with the functions it calls here, and again
+    in every kernel that contains it. Only the last is used.
     """
 
     def _optimize_functions(self, module: Any) -> None:
@@ -268,16 +278,19 @@ class _Part(nb.JITCodeLibrary):  # type: ignore[misc, name-defined]
         self._shared_module, self._finalized = self._final_module, True
 
 
-# Kernels of fitting/kernels/rounds.py, the largest. Their loops are not vectorised and unrolled: that is half
-# of the optimisation and makes nothing faster, since the loops are short or wait for memory.
+# Kernels of fitting/kernels/rounds.py, the largest. Their loops are not vectorized and unrolled: that is half
+# of the compile work and makes nothing faster, since the loops are short or wait for memory.
 _AS_WRITTEN = "run", "work"
 
 
 class _Kernel(nb.JITCodeLibrary):  # type: ignore[misc, name-defined]
-    """Code of a kernel that does not count references, optimised once: numba does it twice, and prunes references in between."""
+    """Code of a kernel that does not count references, optimized once.
+
+    numba optimizes twice, and prunes references in between.
+    """
 
     def add_ir_module(self, module: Any) -> None:
-        """A function; the one that reads the arguments is not optimised, and calls the kernel."""
+        """Add a function; the function that reads the arguments is not optimized, and calls the kernel."""
         for function in (f for f in module.functions if f.name.startswith("_ZN7cpython")):
             function.attributes.update(("noinline", "optnone"))
         super().add_ir_module(module)
@@ -313,7 +326,7 @@ def _lower_to_link(state: Any) -> None:
     _lower_by(KernelLower, _Part, state)
 
     def function() -> None:
-        """Key by which kernels find the library; the function has no machine code of its own."""
+        """A key by which kernels find the library; the function itself has only this code."""
 
     # all that it calls, directly or not
     lowered, libraries = state["cr"], [state.library, *state.library._linking_libraries]
@@ -327,7 +340,7 @@ class Compiler(nb.CompilerBase):  # type: ignore[misc, name-defined]
     is_kernel = True
 
     def define_pipelines(self) -> list[Any]:
-        """One pipeline; references are legalised where they are counted."""
+        """One pipeline; references are legalized if they are counted."""
         flags = self.state.flags
         passes = nb.PassManager("ubpe")
         for step in (

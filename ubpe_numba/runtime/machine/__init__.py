@@ -1,1 +1,4 @@
-"""Functions of kernels that numba does not have: loads from addresses, prefetch, atomic operations, bytes as words."""
+"""Functions for kernels that numba lacks.
+
+These are loads from addresses, prefetch, atomic operations, and bytes as words.
+"""

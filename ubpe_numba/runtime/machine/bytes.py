@@ -1,17 +1,17 @@
 """Bytes of texts, given by their addresses: sets among 64 bytes as masks, short strings as words.
 
-Sets of bytes among 64 that follow each other are masks: bit k of a uint64 is the byte at i + k. Bytes are
-compared by vectors of 64, which LLVM maps to what the processor has; the rest is arithmetic on whole words. A
-run is a row of set bits, and a carry goes through it as through nines::
+Sets of bytes among 64 consecutive bytes are masks: bit k of a uint64 is the byte at i + k. Bytes are compared
+by vectors of 64, which LLVM maps to the processor's; the rest is arithmetic on whole words. A run is a row of
+set bits, and a carry passes through it as through nines::
 
-    bytes           a  b  c  1  2  _  3  x     the lowest bit on the left letters         1  1  1  0  0  0  0
-    1     in_range(text, i, "a", "z") starts          1  0  0  0  0  0  0  1     letters & ~(letters << 1)
-    next            0  0  0  1  0  0  0  0     (letters + starts) & ~letters; the last run has none within 8
-    bytes
+    bytes           a  b  c  1  2  _  3  x     the lowest bit on the left
+    letters         1  1  1  0  0  0  0  1     in_range(text, i, "a", "z")
+    starts          1  0  0  0  0  0  0  1     letters & ~(letters << 1)
+    next            0  0  0  1  0  0  0  0     (letters + starts) & ~letters; the last run has none here
 
-`traced` makes a function of kernels from a plain Python function on masks: that runs once, when the kernel is
-compiled, and each operator writes its instruction. Numba infers no types in it, which takes a tenth of a
-millisecond an operation and more.
+`traced` makes a function of kernels from a plain Python function on masks. It runs once, when the kernel is
+compiled, and each operator writes its instruction. Numba infers no types in it, which would take a tenth of a
+millisecond per operation and more.
 
 Strings up to 15 bytes are two words, the keys of hash tables; longer ones have hashes.
 """
@@ -88,7 +88,7 @@ class Mask:
         return Mask(self.builder, self.builder.select(less, self.word, number.word))
 
     def if_any(self, make: Callable[[], Mask]) -> Mask:
-        """The result of `make` if any bit is set, no bits otherwise: a branch, for what is rarely needed."""
+        """The result of `make` if any bit is set, otherwise the empty mask: a branch, for rare cases."""
         builder, before = self.builder, self.builder.block
         with builder.if_then(builder.icmp_unsigned("!=", self.word, _WORD(0))):
             made = make().word
@@ -100,11 +100,10 @@ class Mask:
 
 
 def traced(function: Callable[..., Any], *results: types.Type, **constants: Any) -> Any:
-    """A function of kernels that does what `function` does with masks, given its arguments, int64 or uint64, as masks.
+    """Make a kernel function of `function`, whose arguments, int64 or uint64, become masks.
 
-    `results` are the types of what it returns, if that is more than one uint64; `constants` are arguments of
-    `function` that are known beforehand. What `function` returns for them is part of the kernel: there is no
-    call.
+    `results` are the types of its results, if they are more than one uint64. `constants` are arguments that
+    are known beforehand. The operations of `function` become part of the kernel, without a call.
     """
 
     def typed(typingctx: Any, *args: types.Type) -> Any:
@@ -129,7 +128,7 @@ def in_range(text: Mask, i: Mask, first: int, last: int) -> Mask:
 
 
 def equal(text: Mask, i: Mask, char: str | int) -> Mask:
-    """The mask of the bytes that are this one. "a1b1", "1" -> 0b1010."""
+    """The mask of the bytes equal to `char`. "a1b1", "1" -> 0b1010."""
     byte = ord(char) if isinstance(char, str) else char
     return in_range(text, i, byte, byte)
 
@@ -150,7 +149,7 @@ def width_of(mask: Mask) -> Mask:
 
 
 def reach_up(markers: Mask, runs: Mask) -> Mask:
-    """The markers, and from every marker in a run all bits up to the one after the run.
+    """The markers, and from every marker in a run all bits up to the first after the run.
 
     0b100010, 0b001110 -> 0b111110.
     """
@@ -172,8 +171,8 @@ def eight_bytes(text, i, n, last):
 
     O(1), without a branch.
 
-    `last` is the last position where 8 bytes can be read: a text has at least 8. Of `abcdefghij`, last 2: i =
-    1, n = 3 -> `bcd` as 0x646362; i = 8, n = 2 -> `ij`, read at 2 and shifted.
+    `last` is the last position at which 8 bytes can be read: a text has at least 8. For `abcdefghij`, last 2:
+    i = 1, n = 3 -> `bcd` as 0x646362; i = 8, n = 2 -> `ij`, read at 2 and shifted.
     """
     n = min(max(n, np.int64(0)), np.int64(8))
     start = min(i, last)
@@ -235,7 +234,10 @@ def key_of(text, i, n, last):
 
 @helper
 def same_bytes(text, i, j, n, last):
-    """Whether the n bytes at i and those at j are equal: `abcabd`, i = 0, j = 3 -> True for n = 2, False for 3. O(n)."""
+    """Whether the n bytes at i and those at j are equal. O(n).
+
+    `abcabd`, i = 0, j = 3 -> True for n = 2, False for 3.
+    """
     k = np.int64(0)
     while k < n and eight_bytes(text, i + k, n - k, last) == eight_bytes(text, j + k, n - k, last):
         k += 8

@@ -1,9 +1,9 @@
 """Machine instructions that are missing in numba.
 
-Prefetch, copies, counts of zeros, loads and stores at addresses; atomic operations on int64 items of arrays,
-for threads that wait for each other inside kernels (handing work to another thread by a future costs 16 µs,
-by a cell that it reads in a loop 2 to 3); and vectors of 16 and 64 bytes. The vectors are LLVM's generic
-ones: the compiler splits them up where registers are narrower.
+These are prefetch, copies, counts of zeros, loads and stores at addresses. Atomic operations on int64 items
+of arrays serve threads that wait for each other inside kernels. Handing work to another thread by a future
+costs 16 µs, by a cell that it polls 2 to 3. Vectors have 16 and 64 bytes. They are LLVM's generic vectors,
+which the compiler splits up for narrower registers.
 """
 
 from __future__ import annotations
@@ -24,10 +24,12 @@ _WORD, _UNSIGNED, _INDEX = types.int64, types.uint64, types.intp
 
 
 def _instruction(result, *kinds):
-    """Make a function of kernels from one that writes its instructions, given LLVM's builder and the values of its arguments.
+    """Make a kernel function from a writer of instructions.
 
-    `result` and `kinds` are the types; an `Array` is of any type, and it and the index after it are one
-    value, the address of the item (without an index, of the first).
+    The writer gets LLVM's builder and the values of its arguments.
+
+    `result` and `kinds` are the types. An `Array` is of any type; it and the index after it are one value,
+    the address of the item (without an index, of the first).
     """
 
     def made(write):
@@ -54,7 +56,10 @@ def _instruction(result, *kinds):
 
 
 def named(typed, name, n):
-    """The intrinsic of a function of a typing context and any number of types, which gets a name and takes `n`."""
+    """The intrinsic of a function of a typing context and any number of types.
+
+    It gets a name and n arguments.
+    """
     parameters = [inspect.Parameter(f"a{i}", inspect.Parameter.POSITIONAL_OR_KEYWORD) for i in range(n + 1)]
     typed.__signature__, typed.__name__ = inspect.Signature(parameters), name
     return intrinsic(typed)
@@ -173,7 +178,7 @@ store64 = _store(64, _UNSIGNED)
 
 @_instruction(_WORD, types.Array, _INDEX)
 def atomic_load(builder, item):
-    """Read `array[index]`: what the thread that stored it wrote before is visible now. array int64."""
+    """Read `array[index]`: all earlier writes of the thread that stored it are visible now. array int64."""
     return builder.load_atomic(item, "acquire", 8)
 
 
@@ -200,14 +205,17 @@ def atomic_swap(builder, item, old, new):
 
 @_instruction(types.void)
 def pause(builder):
-    """For a loop that waits: the processor saves power, and gives its units to the other thread of the core."""
+    """For a loop that waits: the processor saves power, and favors the other thread of the core."""
     if platform.machine() in ("x86_64", "AMD64"):  # that of ARM does nothing
         _call(builder, "llvm.x86.sse2.pause", ir.VoidType())
 
 
 @_instruction(types.int32)
 def give_way(builder):
-    """Sleep for 0.1 ms, so that another thread may have the processor; on Windows, where that takes longer, let one go."""
+    """Sleep for 0.1 ms, so that another thread may have the processor.
+
+    On Windows, which sleeps longer, yield once.
+    """
     return (
         _call(builder, "SwitchToThread", _I32)
         if sys.platform == "win32"
@@ -248,11 +256,13 @@ def fill_16(builder, address, value):
 
 @_instruction(_WORD, _WORD, _WORD, _WORD, _WORD, _WORD, _WORD, _WORD)
 def put_in_16(builder, address, i, x, j, y, k, z):
-    """Write x at i, y at j and z at k of 16 int32 at an address, and find the least of all with its index: `value << 4 | index`.
+    """Write x at i, y at j and z at k of 16 int32 at an address, and find the least of all.
 
-    Values are from 0 on and below 2**27; what is to be written at an index that is not in 0..15 is not. Of
-    equal ones the first counts. All is int64. [9, 7, 8, 7, 9, ...], 5 at 2, 9 at 1, 3 at -1 -> [9, 9, 5, 7,
-    9, ...], returns 5 << 4 | 2.
+    Returns it with its index: `value << 4 | index`.
+
+    Values are from 0 on and below 2**27. A value for an index outside 0..15 is not written. Among equal
+    values the first counts. All are int64. For [9, 7, 8, 7, 9, ...], 5 at 2, 9 at 1 and 3 at -1 give [9, 9,
+    5, 7, 9, ...]; returns 5 << 4 | 2.
 
     Single items written to memory and then loaded as a vector would make the processor wait; vectors written
     and loaded do not.
@@ -269,7 +279,7 @@ def put_in_16(builder, address, i, x, j, y, k, z):
 
 
 def _chosen(builder, keys, key, values, how, otherwise):
-    """The value of the one of 8 keys that is equal, or what 8 times `otherwise` are reduced to."""
+    """The value of the equal key among 8, otherwise 8 times `otherwise`, reduced."""
     same = builder.icmp_unsigned("==", keys, _splat(builder, key, _EIGHT))
     values = builder.select(same, values, ir.Constant(_EIGHT, [otherwise] * 8))
     return _call(builder, f"llvm.vector.reduce.{how}.v8i64", _I64, values)
@@ -277,9 +287,11 @@ def _chosen(builder, keys, key, values, how, otherwise):
 
 @_instruction(_WORD, _WORD, _WORD)
 def value_of_8_words(builder, address, key):
-    """The value of a key among 8 keys at an address and 8 values after them, int64; -1, which no value is, if it is missing.
+    """The value of a key among 8 keys at an address and 8 values after them, int64.
 
-    A key is there once at most. No branch. [5, 6, -1, ...] and [1, 9, -1, ...]: key 6 -> 9, key 7 -> -1.
+    It is -1, which is never a value, if the key is missing.
+
+    A key occurs once at most. No branch. [5, 6, -1, ...] and [1, 9, -1, ...]: key 6 -> 9, key 7 -> -1.
     """
     keys, values = (
         builder.load(builder.inttoptr(builder.add(address, _I64(at)), _EIGHT.as_pointer()), align=8)
@@ -290,9 +302,11 @@ def value_of_8_words(builder, address, key):
 
 @_instruction(_WORD, _WORD, _UNSIGNED)
 def value_of_8(builder, address, key):
-    """The value of a key among 8 entries `key << 22 | value` at an address, uint64 aligned to 8; 0 if it is not there.
+    """The value of a key among 8 entries `key << 22 | value` at an address; 0 if it is missing.
 
-    A key, uint64, is there once at most. No branch. [5 << 22 | 1, 6 << 22 | 9, ...]: key 6 -> 9, key 7 -> 0.
+    The entries are uint64, aligned to 8.
+
+    A key, uint64, occurs once at most. No branch. [5 << 22 | 1, 6 << 22 | 9, ...]: key 6 -> 9, key 7 -> 0.
     """
     entries = builder.load(builder.inttoptr(address, _EIGHT.as_pointer()), align=8)
     keys = builder.lshr(entries, ir.Constant(_EIGHT, [22] * 8))

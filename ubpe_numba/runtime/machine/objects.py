@@ -3,9 +3,8 @@
 To numba's calls of compiled code every argument costs: 60 ns for an array, of which an encoder has two dozen.
 Here a kernel is given the objects as they are, by their addresses, int64, and makes the result::
 
-    tok.encode("the cat")  ->  encode_text(me, args, 1)     me: an array, the header (coding/headers.py);
-    args: the str
-                           ->  an array of ids, or None for what is unusual, which the general reader takes
+    tok.encode("the cat")  ->  encode_text(me, args, 1)  me: the header, an array (coding/headers.py); args: str
+                           ->  an array of ids, or None if unusual: the general reader handles it
 
 The caller has the GIL, and no Python code runs meanwhile, so a kernel may use one memory for all calls. It
 calls Python by functions of its C interface (coding/kernels/c_interface.py). Nothing of this is used where
@@ -44,9 +43,8 @@ class _Method(ctypes.Structure):
     )
 
 
-#: Words of `places`: addresses of types, of None, and of NumPy's function that makes arrays; then of the
-#: dtypes by their numbers, below `MOST`, kinds as `encode_at` has them, or 0; then the types of their
-#: `N_ITEMS` items.
+#: Words of `places`: addresses of types, of None, and of NumPy's function that makes arrays. Then, by the
+#: numbers of dtypes below `MOST`, kinds as for `encode_at`, or 0; then the types of their `N_ITEMS` items.
 LIST, TUPLE, INT, STR, BYTES, ARRAY, NONE, NEW_ARRAY, KINDS, MOST, N_ITEMS = (
     0,
     1,
@@ -80,7 +78,7 @@ def _places(interface) -> np.ndarray:
 
 
 def ready() -> bool:
-    """Whether Python calls kernels by C here; where a later NumPy has turned that off, the user is told."""
+    """Whether Python calls kernels by C here; warns the user if a later NumPy has turned that off."""
     interface = border.names("interface", import_module)
     border.tell()
     return interface is not None
@@ -94,7 +92,10 @@ def places() -> np.ndarray:
 
 
 def function_of(kernel, header: np.ndarray):
-    """A function of Python that calls a `builtin` kernel with the array `header`, the address of its arguments, and how many."""
+    """A Python function that calls a `builtin` kernel.
+
+    The kernel gets the array `header`, the address of its arguments, and their number.
+    """
     name = kernel.__name__
     if name not in _kept:  # as above
         code = border.address_of(kernel, (types.int64,) * 3, by_c=True)

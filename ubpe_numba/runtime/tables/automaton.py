@@ -1,18 +1,19 @@
-"""Which tokens start at a position, reading a document from its end: an Aho-Corasick automaton over reversed tokens.
+"""Which tokens start at a position: an Aho-Corasick automaton over reversed tokens.
 
-The search for the best path runs from the end, so the text is read that way too: one transition a symbol,
-however long the tokens, where a trie walked from every position costs its depth (a run of one symbol, with
-tokens of 2**k of it, is 20 times slower that way). The states are the suffixes of tokens. After the symbols
-at s and beyond have been read, the state is the longest suffix of a token that starts at s; two things
-follow:
+It reads a document from its end.
+
+The search for the best path runs from the end, so the text is read that way too: one transition per symbol,
+however long the tokens. A trie walked from every position costs its depth (for a run of a symbol, with
+tokens of 2**k of it, it is 20 times slower). The states are the suffixes of tokens. After reading the symbols
+from s on, the state is the longest suffix of a token that starts at s. Two facts follow:
 
 * the tokens that start at s are the state, if it is a token, and those along its chain of `longest` links;
-* no token that starts before s and covers it ends beyond s + depth, since what it covers from s on is a state
-  too. So nothing to the left of s will ever ask for a position beyond s + depth, without having looked there.
+* no token that starts before s and covers it ends beyond s + depth, since its part from s on is a state too.
+So nothing to the left of s will ever need a position beyond s + depth that was not read.
 
-State s < n_alphabet is the symbol s; the others are numbered as they are made. The value of an edge (trie.py)
-from a state by the symbol to its left is the next state. Of the alphabet 0, 1 and the tokens 2 = [0, 1] and 3
-= [0, 1, 0, 1]:
+State s < n_alphabet is the symbol s; the others are numbered in order of creation. The value of an edge
+(trie.py) from a state by the symbol to its left is the next state. The alphabet 0, 1 and the tokens 2 = [0,
+1] and 3 = [0, 1, 0, 1] give:
 
     state   symbols        fail   depth   longest   token        edge      value
     0       [0]            -1     1       -1        0            (1, 0)    2
@@ -21,17 +22,17 @@ from a state by the symbol to its left is the next state. Of the alphabet 0, 1 a
     3       [1, 0, 1]       1     3       -1        -1
     4       [0, 1, 0, 1]    2     4        2        3
 
-`fail` is the state of the longest proper prefix that is a state too, `longest` that of the longest proper
-prefix that is a token of two symbols or more, `token` the token that the state is; -1 where there is none.
-The document [1, 0, 1, 0, 1], read from its end, leads to the states 1, 2, 3, 4, and, since there is no edge
-(4, 1), by `fail` to 2 and from there to 3. At position 1, in state 4, the tokens 3 and 2 start (state 4 and
-its `longest`), and the symbol 0.
+`fail` is the state of the longest proper prefix that is a state too. `longest` is that of the longest proper
+prefix that is a token of two symbols or more. `token` is the token of the state. Each is -1 if there is none.
+The document [1, 0, 1, 0, 1], read from its end, leads to the states 1, 2, 3, 4. The edge (4, 1) does not
+exist, so `fail` leads to 2 and from there to 3. At position 1, in state 4, the tokens 3 and 2 start (state 4
+and its `longest`), and the symbol 0.
 
-Where all tokens of every position are needed, they are listed side by side (`lists_of`): those of a state
-that is a token, and those of the longest prefix that is one of any other. A list goes from the longest to the
-symbol, of length 1, which ends it. Where many symbols are read, what follows a state is listed too
-(`rows_of`), in rows of an answer for each symbol. Most states differ from a row by one answer: they hold that
-themselves.
+If all tokens of every position are needed, they are listed side by side (`lists_of`). A state that is a token
+lists its tokens; any other state uses the list of its longest prefix that is a token. A list goes from the
+longest to the symbol, of length 1, which ends it. If many symbols are read, the following states are listed
+too (`rows_of`), in rows with an answer per symbol. Most states differ from a row by one answer, which they
+hold themselves.
 
     state    row  symbol  child  first        rows  by 0  by 1        entry  length  token
     -1       0    -1      -      -            0     0     1           0      1       0
@@ -42,10 +43,10 @@ themselves.
      4       0     1      3      4                                    5      2       2
                                                                       6      1       0
 
-From state 1 the symbol 0 leads to state 2, and 1 to what row 0 says, state 1. State 4 has no edge: it answers
-as state 2, to which it fails. A state that would differ by two answers owns a row. State 4 is token 3 and has
-a list of its own, the tokens 3 and 2 and the symbol 0; state 3 is no token and has the list of state 1.
-Entries are no more than the symbols of all tokens.
+From state 1 the symbol 0 leads to state 2, and 1 to the answer of row 0, state 1. State 4 lacks edges: it
+answers as state 2, to which it fails. A state that would differ by two answers owns a row. State 4 is token 3
+and has its own list, the tokens 3 and 2 and the symbol 0. State 3 is not a token and has the list of state 1.
+There are at most as many entries as symbols of all tokens.
 
 Source: A. Aho and M. Corasick, 1975.
 """
@@ -57,12 +58,12 @@ import numpy as np
 from ubpe_numba.runtime.compiler import helper, kernel
 from ubpe_numba.runtime.tables.trie import EDGE, edge_key, find_edge
 
-# as drawn above
+# as above
 STATE = np.dtype([("fail", np.int32), ("depth", np.int32), ("longest", np.int32), ("token", np.int32)])
 LISTED = np.dtype(  # of a state, or the empty one, at the state + 1
     [
-        ("row", np.int32),  # its row of following states; where that begins, once there are rows,
-        ("symbol", np.int32),  # but for one symbol, or -1,
+        ("row", np.int32),  # its row of following states; the beginning of the row, once rows exist,
+        ("symbol", np.int32),  # except for one symbol, or -1,
         ("child", np.int32),  # which leads to this state
         ("first", np.int32),  # the first entry of its list of tokens
     ]
@@ -109,9 +110,11 @@ def next_state(edges, states, listed, owners, rows, state, symbol):
 
 @helper
 def longest_match(states, state):
-    """The state of the longest token of two symbols or more that starts here, or -1; its `longest` is the next shorter. O(1).
+    """The state of the longest token of two symbols or more that starts here, or -1. O(1).
 
-    Above: of state 4 itself, of 2 itself, of 3 and of 1 there is none, -1.
+    Its `longest` is the next shorter.
+
+    Above: for state 4 itself, for 2 itself, for 3 and 1 -1.
     """
     if states[state].token >= 0 and states[state].depth > 1:
         return state
@@ -122,14 +125,17 @@ def longest_match(states, state):
 def list_of(listed, matches, state):
     """The list of tokens that start in a state: its first entry, and the length of that.
 
-    Of state 0 above: 0 and 1. O(1).
+    State 0 above: 0 and 1. O(1).
     """
     i = np.int64(listed[state + 1].first)
     return i, np.int64(matches[i].length)
 
 
 def automaton_of(n_alphabet, arena, lengths):
-    """EDGE[capacity] and STATE[n] of all tokens of a vocabulary, int32[n] the states by depth, and the symbols of the longest.
+    """The automaton of all tokens of a vocabulary, its states by depth, and its depth.
+
+    The automaton is EDGE[capacity] and STATE[n], the states by depth int32[n], and the depth the symbols of
+    the longest token.
 
     Arguments as for `build`.
     """
@@ -142,7 +148,10 @@ def automaton_of(n_alphabet, arena, lengths):
 
 
 def lists_of(n_alphabet, edges, states, order, size):
-    """LISTED[n + 1], int32[n_rows] the states that rows are of, and MATCH[m]; size, symbols of all tokens together."""
+    """LISTED[n + 1], int32[n_rows] the states that own rows, and MATCH[m].
+
+    `size` is the number of symbols of all tokens together.
+    """
     listed, matches = np.zeros(states.size + 1, LISTED), np.empty(size, MATCH)
     owners = np.empty(states.size + 1, np.int32)
     n_matches, n_rows = list_tokens(n_alphabet, edges, states, order, listed, owners, matches)
@@ -151,7 +160,10 @@ def lists_of(n_alphabet, edges, states, order, size):
 
 
 def rows_of(n_alphabet, edges, states, order, listed, owners):
-    """LISTED[n + 1] that say where rows begin, and int32[n_rows * n_alphabet], the rows of following states."""
+    """LISTED[n + 1] with the beginnings of rows, and the rows of following states.
+
+    The rows are int32[n_rows * n_alphabet].
+    """
     rows = np.empty(owners.size * n_alphabet, np.int32)
     list_following(n_alphabet, edges, states, order, listed, rows)
     placed = listed.copy()
@@ -161,12 +173,15 @@ def rows_of(n_alphabet, edges, states, order, listed, owners):
 
 @kernel
 def list_tokens(n_alphabet, edges, states, order, listed, owners, matches):
-    """List the tokens that start in each state, and plan the rows of what follows; returns the number of entries and of rows.
+    """List the tokens that start in each state, and plan the rows of following states.
 
-    edges EDGE[capacity], states STATE[n]; order int32[n], the states by depth. Results, allocated by the
-    caller: listed LISTED[n + 1] of zeros; owners int32[n + 1], the states of rows; matches MATCH, as many as
-    all tokens have symbols, since a token has at most as many prefixes as symbols. The list of a state is
-    that of the state that it fails to, after the token that it is. O(capacity + entries); drawn above.
+    Returns the number of entries and of rows.
+
+    `edges` EDGE[capacity], `states` STATE[n]. `order` int32[n] are the states by depth. Results, allocated by
+    the caller: `listed` LISTED[n + 1] of zeros. `owners` int32[n + 1], the states of rows. `matches` MATCH,
+    as many as all tokens have symbols, since a token has at most as many prefixes as symbols. The list of a
+    state is the token that it is, then the list of the state that it fails to. O(capacity + entries); see
+    above.
     """
     for i in range(edges.size):
         if edges[i].key != -1:
@@ -221,8 +236,9 @@ def list_tokens(n_alphabet, edges, states, order, listed, owners, matches):
 def list_following(n_alphabet, edges, states, order, listed, rows):
     """Fill the rows of following states, int32[n_rows * n_alphabet], allocated by the caller.
 
-    edges EDGE[capacity], states STATE[n], listed LISTED[n + 1]; order int32[n], the states by depth: a state
-    answers as the one that it fails to where it has no edge. O(n + n_rows * n_alphabet); drawn above.
+    `edges` EDGE[capacity], `states` STATE[n], `listed` LISTED[n + 1]. `order` int32[n] are the states by
+    depth: without an edge, a state answers as the state that it fails to. O(n + n_rows * n_alphabet); see
+    above.
     """
     for a in range(n_alphabet):
         rows[a] = a
@@ -247,11 +263,11 @@ def list_following(n_alphabet, edges, states, order, listed, rows):
 def build(n_alphabet, arena, lengths, edges, states, order, ends):
     """Build the automaton of all tokens of a vocabulary; returns the number of states.
 
-    arena int32, the symbols of all tokens one after the other, lengths int64[V] how many each has. Results,
-    allocated by the caller: edges EDGE[capacity], full of -1, capacity a power of two of at least twice the
-    symbols of the learned tokens; states STATE, as many as the arena has symbols. Scratch: order int32 of as
-    many; ends int64 of zeros, two more than the longest token has symbols. Of tokens with the same symbols
-    the later one is found, as published. O(symbols); the example is drawn above.
+    `arena` int32 are the symbols of all tokens one after the other, `lengths` int64[V] their numbers.
+    Results, allocated by the caller: `edges` EDGE[capacity], full of -1, capacity a power of two of at least
+    twice the symbols of the learned tokens. `states` STATE, as many as the arena has symbols. Scratch:
+    `order` int32 of as many; `ends` int64 of zeros, the symbols of the longest token + 2. Among tokens with
+    the same symbols the last is found, as published. O(symbols); see the example above.
     """
     for s in range(n_alphabet):
         states[s].fail = -1

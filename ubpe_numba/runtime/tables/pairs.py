@@ -1,24 +1,24 @@
 """A hash table of pairs: pair -> count or token, and slot.
 
-A pair is one int64, `left << 32 | right`. Open addressing with linear probing over `entries`, int64[2 *
-capacity] with key and value side by side (one cache miss a look-up, 44 ns on a large table), and `slots`,
-int32[capacity], read only when a pair is taken or created. The capacity is a power of two and at least twice
-the number of pairs; the caller allocates, and moves to larger arrays in time. Capacity 8, the pairs (1, 2),
-(3, 1) and (0, 5), the first two of the same home 2:
+A pair is one int64, `left << 32 | right`. Open addressing with linear probing is used over `entries`, int64[2
+* capacity] with key and value side by side (one cache miss per look-up, 44 ns on a large table). `slots`,
+int32[capacity], is read only when a pair is merged or created. The capacity is a power of two and at least
+twice the number of pairs; the caller allocates, and moves to larger arrays in time. Capacity 8, the pairs (1,
+2), (3, 1) and (0, 5), the first two of the same home 2:
 
     index      0       1       2          3          4          5 ...
     entries    -1 .    -1 .    (1, 2) 9   (3, 1) 7   (0, 5) 4   -1 .
     slots      .       .       0          2          1          .
 
-A removed pair leaves no tombstone: what follows is shifted back, so that without (1, 2) the pair (3, 1) is at
-2, and (0, 5), whose home is 4, stays.
+A removed pair leaves no tombstone: the entries after it are shifted back. Without (1, 2) the pair (3, 1) is
+at 2, and (0, 5), whose home is 4, stays.
 
 `entries` are not records of two fields: kernels pass plain int64 arrays.
 
-Tables that encoders only read, pair -> id, are as large, in buckets of 16 words, 8 keys and 8 values: `enter`
-fills them, and `value_of` compares all keys of a bucket at once, without a branch that depends on the pair.
-The hash of a pair says which bucket holds it; one that finds it full goes to the next, so a look-up goes on
-where the last place of a bucket is taken::
+Tables that encoders only read, pair -> id, are as large, in buckets of 16 words, 8 keys and 8 values. `enter`
+fills them. `value_of` compares all keys of a bucket at once, without a branch that depends on the pair. The
+hash of a pair determines its bucket. If it is full, the pair goes to the next bucket, so a look-up continues
+after a bucket whose last place is used::
 
     word       0       1       2 ...  7    8    9    10 ... 15
     bucket 0   (1, 2)  (0, 5)  -1 ... -1   9    4    -1 ... -1
@@ -99,7 +99,9 @@ def remove(entries, slots, i):
 
 @section
 def enter(left, right, first_value, entries):
-    """Enter the pairs (left[i], right[i]), int32[m], with the values `first_value + i`, into buckets full of EMPTY. O(m).
+    """Enter the pairs (left[i], right[i]), int32[m], with the values `first_value + i`. O(m).
+
+    The buckets are full of EMPTY.
 
     left [0, 4], right [1, 2], first_value 4: the table holds (0, 1) -> 4 and (4, 2) -> 5.
     """

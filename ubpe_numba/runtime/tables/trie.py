@@ -9,25 +9,25 @@ two and at least twice the number of edges, so that every search ends; an empty 
     1  node << 31 | symbol       any int64     from 0 on; nodes may go up to 2**32
     2  node' << 31 | symbol'     ...           its hash was 1 too: it went to the next free entry
 
-The edge (5, 7) has the key 5 << 31 | 7. It is looked for from its home on, until the key or an empty entry is
+The edge (5, 7) has the key 5 << 31 | 7. The search goes from its home on, until the key or an empty entry is
 found; an empty entry means that the edge does not exist. Its home is in the block of 8 entries, two cache
-lines, of `hash(0 << 31 | 7)`, the entry 5 & 7 of it: of nodes that are numbered one after the other, as those
-of a long run of one symbol are, 8 edges by this symbol are side by side. A walk along a token of 65,536
-symbols or more, which are in no cache, has an eighth of the misses.
+lines, of `hash(0 << 31 | 7)`: entry 5 & 7 of it. For consecutive nodes, such as those of a long run of one
+symbol, 8 edges by this symbol are side by side. So a walk along a token of 65,536 symbols or more, which is
+not cached, has an eighth of the misses.
 
 The trie finds the tokens that start at a position of a document. Node s < n_alphabet is the symbol s itself;
-further nodes are numbered as they are made. The value of an edge is `token << 32 | child`, with NONE for a
-child that is no token. Of two tokens with the same symbols the later one is found, as published.
+further nodes are numbered in order of creation. The value of an edge is `token << 32 | child`, with NONE for
+a child that is not a token. Among tokens with the same symbols the last is found, as published.
 
-Of the alphabet 0, 1 and the tokens 2 = [0, 1, 1], 3 = [0, 1], 4 = [1, 0]:
+The alphabet 0, 1 and the tokens 2 = [0, 1, 1], 3 = [0, 1], 4 = [1, 0]:
 
-    0 --1--> 2 --1--> 3         edge    value 1 --0--> 4                  (0, 1)  3 << 32 | 2       token 3 is
-    entered later; first it was NONE << 32 | 2
+    0 --1--> 2 --1--> 3         edge    value
+    1 --0--> 4                  (0, 1)  3 << 32 | 2       token 3 is entered later; at first NONE << 32 | 2
                                 (2, 1)  2 << 32 | 3
                                 (1, 0)  4 << 32 | 4
 
 From the start of the document [0, 1, 0], the walk passes node 0, which is the symbol, and node 2, which is
-token 3; there is no edge (2, 0).
+token 3. The edge (2, 0) does not exist.
 """
 
 from __future__ import annotations
@@ -50,7 +50,9 @@ def edge_key(node, symbol):
 
 @helper
 def find_edge(edges, node, symbol):
-    """Index of an edge, or of the empty entry where it would go; `edges[index].value` is its value, -1 if there is none.
+    """Index of an edge, or of the empty entry for it.
+
+    `edges[index].value` is its value, -1 if the edge is missing.
 
     edges EDGE[capacity], only read. O(1) expected.
     """
@@ -77,9 +79,9 @@ def step(trie, node, symbol):
 def _enter_tokens(n_alphabet, arena, lengths, trie):
     """Enter the tokens n_alphabet, n_alphabet + 1, ... into a trie full of -1.
 
-    O(symbols); the example is drawn above.
+    O(symbols); see the example above.
 
-    arena int32, the symbols of all tokens one after the other, lengths int64[V] how many each has; trie
+    `arena` int32, the symbols of all tokens one after the other, lengths int64[V] how many each has. `trie`
     EDGE[capacity], a power of two of at least twice the symbols of learned tokens, allocated by the caller.
     """
     n_nodes = np.int64(n_alphabet)

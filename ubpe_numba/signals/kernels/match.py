@@ -1,4 +1,6 @@
-"""Tokens that match samples within a tolerance, found by a few of their symbols, for all samples that may be decoded before.
+"""Tokens that match samples within a tolerance, for all values that may be decoded before.
+
+They are found by a few of their symbols.
 
 Samples and the symbols of tokens are integers, FINE to a level. A token is either levels, or relative:
 differences to the sample that was decoded before it, its base. Its last symbol is a whole level, so that
@@ -6,20 +8,21 @@ bases are, and a sample x that is decoded as y is within the tolerance if
 
     -half <= x - y < half          half = FINE * tolerance + FINE / 2
 
-which are 2 * half values: each is within the tolerance of one of the levels 0, 2 * tolerance + 1, ...
+which are 2 * half values: each is within the tolerance of a level 0, 2 * tolerance + 1, ...
 
-A relative token matches x[i:] from all bases of an interval, which each of its symbols narrows; of levels the
-base is 0. Symbols are means, of which hardly two are equal, so a trie would share little. Tokens of one kind
-and of m to 2 m - 1 symbols, m a power of two, are a group (few tokens are one with shorter ones), in
-ascending order of their symbols at one place, where these differ most; a table has where those begin whose
-symbol is in each of 256 intervals. Of the tokens whose symbol there may match, eight symbols at places that
-all have, divided by a power of two so that they are int16, are compared with the samples, SIDE tokens at a
-time; the rest of a token only where these and the last match, and where it may be of use. So may no token of
-a group where it would lead to rows to which cheaper ways are known: most groups of short tokens are left out
-by one bit for each length.
+A relative token matches x[i:] from all bases of an interval, which each of its symbols narrows; for levels
+the base is 0. Symbols are means, and few are equal, so a trie would share little.
 
-Last symbols are often some levels apart (a search keeps those of the exact tokens that it begins with, 2 *
-tolerance + 1 apart): then so are bases, and few or only one is within the tolerance of a sample.
+Tokens of a kind with m to 2 m - 1 symbols, m a power of two, are a group (a small group is joined with
+shorter tokens). They are in ascending order of their symbols at the place with the largest differences. A
+table has the beginnings of the tokens whose symbol there is in each of 256 intervals. If its symbol there may
+match, eight symbols of a token at common places are compared with the samples, SIDE tokens at a time. They
+are divided by a power of two to fit int16. The rest of a token is compared only if these and the last symbol
+match, and if it may be of use. A group is skipped if all its tokens lead to rows with cheaper known paths:
+one bit per length leaves out most groups of short tokens.
+
+Last symbols are often some levels apart: a search keeps those of the exact tokens that it begins with, 2 *
+tolerance + 1 apart. Then bases are too, and few of them, or only one, are within the tolerance of a sample.
 """
 
 from __future__ import annotations
@@ -39,9 +42,10 @@ BITS, NONE = 13, 28000
 MOST_TOLERANCE = 127
 MOST_HALF = FINE * MOST_TOLERANCE + FINE // 2
 
-#: Tokens begin..end of the order, of one kind (0 levels, 1 relative), of least..most symbols; of the symbols
-#: by which they are in order the first, and the logarithm of the width of an interval; a bit for each number
-#: of symbols, bit 0 for all from 64 on; the places of eight symbols, the first of which is that one.
+#: Tokens begin..end of the order, of one kind (0 levels, 1 relative), of least..most symbols. Then the first
+#: of the symbols that order them, and the logarithm of the width of an interval. Then a bit for each number
+#: of symbols, bit 0 for all from 64 on, and the places of eight symbols, the first of which is the ordering
+#: symbol.
 _FIELDS = (
     "kind",
     "begin",
@@ -54,7 +58,7 @@ _FIELDS = (
     *(f"place{k}" for k in range(8)),
 )
 GROUP = np.dtype([(name, np.int64) for name in _FIELDS])
-#: A token of the order: where its symbols begin, what it costs, its number.
+#: A token of the order: the beginning of its symbols, its cost, its number.
 ENTRY = np.dtype([("start", np.int64), ("cost", np.int64), ("token", np.int64)])
 
 
@@ -66,10 +70,12 @@ def level(x):
 
 @helper
 def narrowed(x, i, arena, a, n, half, low, high):
-    """The bases in low..high from which x[i:] is within the tolerance of the n symbols from a on, and the errors from the first.
+    """The bases in low..high from which x[i:] is within the tolerance of the n symbols from a on.
 
-    Returns low, high, the sum of the errors and that of their squares; high is below low if there is no such
-    base. Errors are x less what is decoded, at most half. O(n), or where it becomes clear. The sample 130 and
+    Also the errors from the first of them.
+
+    Returns low, high, the sum of the errors and that of their squares; high is below low if no base fits.
+    Errors are x less the decoded value, at most half. O(n), or less if no base is left. The sample 130 and
     the symbol 0, with half 96, narrow 0..64 to 64..64: 130 - 64 < 96; the error is 66.
     """
     k = np.int64(0)
@@ -137,8 +143,8 @@ def bases_of(x, i, start, grid, step, tolerance):
 
     O(1).
 
-    There is none, and the last is below the first, at the start of a document. With the tolerance 1 of 3, 6,
-    ... the sample 128 may be decoded to 3, and of 3, 4, ... to 3 alone, too.
+    At the start of a document no level exists, and the last is below the first. With the tolerance 1, of the
+    levels 3, 6, ... the sample 128 may be decoded to 3; of 3, 4, ... also to 3 alone.
     """
     if i == start:
         return np.int64(0), np.int64(-1)
@@ -150,7 +156,9 @@ def bases_of(x, i, start, grid, step, tolerance):
 
 @helper
 def useful(room, row, most, sign, limit):
-    """The bits n of 1..most, and below 64, where `sign` times the room of row + n is below the limit; and bit 0. O(64).
+    """The bits n of 1..most, and below 64, for useful lengths; and bit 0. O(64).
+
+    A length is useful if `sign` times the room of row + n is below the limit.
 
     Room [0, 9, 3], most 2, the sign 1 and the limit 5 give 5.
     """
@@ -162,17 +170,21 @@ def useful(room, row, most, sign, limit):
 
 @helper
 def listed(x, i, end, row, kind, low, high, tolerance, tables, lists, lengths, room, sign, limit):
-    """List the tokens of a kind that may match x[i:] from bases low..high, in levels, and may be of use; returns how many.
+    """List useful tokens of a kind that may match x[i:] from bases low..high; returns how many.
 
-    Nine of their symbols match. x int32; end: of the document. tables, for all kernels: arena int32 and
-    starts int64[V + 1], the symbols of tokens, and 32 more; ENTRY[order]; ends int32[order, 2], the number of
-    symbols and the last one; groups GROUP; grid and step: bases are grid, grid + step, ... levels; firsts
-    int32[groups, INTERVALS + 1], where the tokens of each interval begin; shift and signs int16[8, order],
-    eight symbols of each token of the order, >> shift, and NONE beside groups; the least cost of a token.
-    lists, of the caller: flags int8[SIDE], and picked int32[order + SIDE], places in the order, which is the
-    list. Tokens are of use of `lengths`, bits of `useful`, and where `sign` times the room, int64 of each
-    row, of the row to which they lead is below the limit. O(groups + tokens whose symbol at one place may
-    match / SIDE).
+    Bases are in levels.
+
+    Nine of their symbols match. `x` is int32, `end` that of the document. `tables`, for all kernels, holds
+    these. Arena int32 and starts int64[V + 1] are the symbols of tokens, and 32 more. ENTRY[order]. Ends
+    int32[order, 2] are the number of symbols and the last one. Groups GROUP. Grid and step: bases are grid,
+    grid + step, ... levels. Firsts int32[groups, INTERVALS + 1] are the beginnings of the tokens of each
+    interval. Shift and signs int16[8, order] are eight symbols of each token of the order, >> shift, and NONE
+    around groups. The last is the least cost of a token.
+
+    `lists`, of the caller, holds flags int8[SIDE], and picked int32[order + SIDE], places in the order, which
+    is the list. Tokens are useful under two conditions. Their length is in `lengths`, bits of `useful`. And
+    `sign` times the room, int64 of each row, of the row to which they lead is below the limit. O(groups +
+    tokens whose symbol at one place may match / SIDE).
 
     With tolerance 1 and 64 decoded before [70, 60], [0, 0] is listed for the first of these samples, and
     [300, 0] is not.
@@ -246,13 +258,13 @@ def listed(x, i, end, row, kind, low, high, tolerance, tables, lists, lengths, r
 
 @helper
 def matched(x, i, o, tables, tolerance, low, high, at, here, row, p, there, q, limit):
-    """The bases low..high, in levels, from which token o of the order matches x[i:] and may be of use, and errors.
+    """The bases low..high, in levels, from which token o matches x[i:] and may be useful; errors.
 
     It leads from column base + `at` of row `row` of `here`, int64[rows, 2 tolerance + 1], to a column of row
-    + its length of `there`, and is of use where p times the one, q times the other, and the token cost less
-    than the limit. Returns the first and the last base, in levels, the column to which it leads from base 0,
-    and the sums of `narrowed` from the first one, of a lone base only the second; the last base is below the
-    first if there is none. O(columns), and O(symbols) where it may be of use.
+    + its length of `there`. It is useful if p times the first, q times the second, and the token cost less
+    than the limit. Returns the first and the last base, in levels, and the column to which it leads from base
+    0. Then follow the sums of `narrowed` from the first base; of a single base only the second sum. The last
+    base is below the first if there is none. O(columns), and O(symbols) if it may be useful.
 
     From bases 0..1 with tolerance 1 the token [0] matches the sample 130 from 1 alone, with the error 66.
     """

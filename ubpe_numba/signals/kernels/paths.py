@@ -1,14 +1,13 @@
 """Cheapest paths of tokens that match documents within a tolerance, costs to go, and worth of tokens to them.
 
-A document of n samples has n + 1 rows, one before every sample and one at the end, and a row a state for each
+A document of n samples has n + 1 rows, one before every sample and one at the end. A row has a state for each
 error that the last decoded sample may have: column e is the level of that sample less its own, plus the
-tolerance. Tokens of levels leave from the cheapest state of a row and match from any; relative ones leave
-from each. With the tolerance 1, levels 0, 3, ... and the relative token [0, 0] the document [3, 4, 3] of
-levels costs 2: [3], error 0, and [0, 0], errors -1 and 0.
+tolerance. Tokens of levels leave from the cheapest state of a row and match from any; relative tokens leave
+from each. Let the tolerance be 1, the levels 0, 3, ..., and [0, 0] a relative token. Then the document [3, 4,
+3] of levels costs 2: [3], error 0, and [0, 0], errors -1 and 0.
 
-A token costs its price, an integer, and `price` for the square of each error, in values of FINE to a level:
-sums are exact, so of equal paths the one that is found first stays, in the order of rows, of kinds, and of
-groups of tokens.
+A token costs its price, an integer, and `price` for the square of each error, in values of FINE to a level.
+Sums are exact, so among equal paths the first stays, in the order of rows, of kinds, and of groups of tokens.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ INF = 1 << 60
 HIGH, OFTEN = 1 << 58, 1024
 #: How the cheapest path to a state came: its last token, and the column from which that left.
 BACK = np.dtype([("token", np.int32), ("column", np.int32)])
-#: A token of a path: where it begins, in which document, the columns before and after it.
+#: A token of a path: its beginning, its document, the columns before and after it.
 PART = np.dtype(
     [
         ("token", np.int64),
@@ -37,11 +36,13 @@ PART = np.dtype(
 
 @helper
 def extend(x, i, start, end, row, costs, room, back, tables, tolerance, price, skip, lists):
-    """Lengthen the paths to a row of costs, before the sample i, by every token that matches x[i:], but not by `skip`.
+    """Extend the paths to a row of costs, before the sample i, by every token that matches x[i:].
 
-    costs int64[rows, 2 tolerance + 1], back BACK of that shape, room int64[rows], the highest cost of the
-    columns of each row that may be reached; tables and lists: those of `listed`; start, end: of the document,
-    before which nothing was decoded.
+    `skip` is left out.
+
+    `costs` is int64[rows, 2 tolerance + 1], `back` BACK of that shape, `room` int64[rows], the highest cost
+    of the columns of each row that may be reached. `tables` and `lists` are those of `listed`. `start` and
+    `end` are those of the document, before which nothing was decoded.
     """
     _, _, entries, ends, _, grid, step, _, _, _, fewest = tables
     picked = lists[1]
@@ -88,7 +89,9 @@ def extend(x, i, start, end, row, costs, room, back, tables, tolerance, price, s
 
 @helper
 def lower(costs, room, row, last):
-    """Subtract the least cost of a row from all costs of rows row..last that are reached, if it is at least HIGH.
+    """Subtract the least cost of a row from all costs of rows row..last that are reached.
+
+    Only if it is at least HIGH.
 
     costs int64[rows, columns], room int64[rows]: those of `ahead`. O((last - row) * columns). With HIGH = 5
     the rows [5, 7] and [INF, 8] become [0, 2] and [INF, 3].
@@ -106,14 +109,16 @@ def lower(costs, room, row, last):
 
 @kernel
 def ahead(x, offsets, known, tables, tolerance, price, costs, room, back, lists, path):
-    """The cheapest way to every state of documents, and a cheapest path through each; returns where in `path` they begin.
+    """The cheapest way to every state of documents, and a cheapest path through each document.
 
-    x int32; offsets int64[d + 1]; known int64[d]: -1, or the column of the sample before the document, which
-    goes on from that; tables, lists as for `listed`; costs int64[x + d, 2 tolerance + 1], room int64[x + d],
-    back BACK as in `extend`: the rows of document k begin at offsets[k] - offsets[0] + k; path PART[x],
-    filled from its end. The caller allocates all. O(samples * tolerance + what `listed` needs). Where costs
-    come to HIGH the least is subtracted from all that is reached there, so that sums stay below INF in
-    documents of any length; rows before that keep theirs.
+    Returns the beginning of the paths in `path`.
+
+    `x` is int32, `offsets` int64[d + 1]. `known` int64[d] is -1, or the column of the sample before the
+    document, which continues from it. `tables` and `lists` are those of `listed`. `costs` int64[x + d, 2
+    tolerance + 1], `room` int64[x + d] and `back` BACK are those of `extend`. The rows of document k begin at
+    offsets[k] - offsets[0] + k. `path` PART[x] is filled from its end. The caller allocates all. O(samples *
+    tolerance + the cost of `listed`). If costs reach HIGH, the least is subtracted from all costs that are
+    reached there. So sums stay below INF in documents of any length; earlier rows keep their costs.
 
     The document above: [3] at 0, columns 1 and 1, and [0, 0] at 1, columns 1 and 1.
     """
@@ -160,10 +165,13 @@ def ahead(x, offsets, known, tables, tolerance, price, costs, room, back, lists,
 
 @kernel
 def costs_to_go(x, offsets, tables, tolerance, price, costs, room, lists):
-    """The cheapest way from every state to the end of its document: costs int64, of the rows and columns of `ahead`.
+    """The cheapest way from every state to the end of its document.
 
-    Arguments as there; room int64[x + d] gets the least cost of each row. The end costs 0 from every column.
-    Columns that no path reaches may have more than the least. O(samples * tolerance + what `listed` needs).
+    Costs are int64, with the rows and columns of `ahead`.
+
+    Arguments as there. `room` int64[x + d] gets the least cost of each row. The end costs 0 from every
+    column. Columns that no path reaches may have more than the least. O(samples * tolerance + the cost of
+    `listed`).
 
     The document above: 2 from its first row, 1 from the second in every column that exists.
     """
@@ -216,10 +224,10 @@ def costs_to_go(x, offsets, tables, tolerance, price, costs, room, lists):
 def savings(x, offsets, tables, tolerance, price, costs, to_go, room, lists, block, taken, saved, count):
     """Savings by each of n candidates alone, at places that do not overlap, by blocks of `block` samples.
 
-    tables, lists of the candidates, with the grid of the vocabulary; costs, to_go and room: of `ahead` and
-    `costs_to_go` with that; scratch: taken int64[n], 0 at first; to saved int64[n, blocks] and count int64[n]
-    is added: what is saved, and at how many places. The caller allocates all. O(samples * tolerance + what
-    `listed` needs).
+    `tables` and `lists` are those of the candidates, with the grid of the vocabulary. `costs`, `to_go` and
+    `room` are those of `ahead` and `costs_to_go` with the vocabulary. `taken` int64[n] is scratch, 0 at
+    first. Savings are added to `saved` int64[n, blocks], numbers of places to `count` int64[n]. The caller
+    allocates all. O(samples * tolerance + the cost of `listed`).
 
     The candidate [3, 3, 3] of levels, of cost 1, saves 1 in the document above.
     """
@@ -267,13 +275,15 @@ def savings(x, offsets, tables, tolerance, price, costs, to_go, room, lists, blo
 
 @kernel
 def losses(x, offsets, path, tables, tolerance, price, cost, to_go, lists, ways, room, back, block, lost):
-    """Losses of paths without one of their tokens, by blocks of `block` samples: added to lost int64[V, blocks].
+    """Add the losses of paths without one of their tokens to `lost` int64[V, blocks].
 
-    path PART, of `ahead`; to_go: of `costs_to_go`; ways int64, back BACK: [the longest token + 1, columns],
-    room int64 of its rows, scratch. At every place of a token the best way through its samples without it
-    counts, and the way on from there, which may need the token again: an estimate where there are relative
-    tokens. The caller allocates all. O(samples of the path
-    * tolerance + what `listed` needs).
+    A block has `block` samples.
+
+    `path` PART is that of `ahead`, `to_go` that of `costs_to_go`. `ways` int64 and `back` BACK are [the
+    longest token + 1, columns], and `room` int64 of their rows: scratch. At every place of a token, the best
+    way through its samples without it counts, and the way on from there, which may use the token again. With
+    relative tokens this is an estimate. The caller allocates all. O(samples of the path
+    * tolerance + the cost of `listed`).
 
     [0, 0] of the document above loses 1: it would be [3, 3] one by one.
     """

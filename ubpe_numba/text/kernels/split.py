@@ -12,8 +12,8 @@ A window begins where a segment does, or within a word whose end depends on noth
 nothing is carried from one window to the next. Its answer holds as far as all that it depends on lies in the
 window; cl100k::
 
-    bytes      i  t  '  s  _  _  1  2  3  4  !  \n n  o  _  ...     _ is a space starts        .  1  .  1  1
-    1  .  .  1  1  .  1  .  ?          the first bit is left out: a segment begins there anyway
+    bytes      i  t  '  s  _  _  1  2  3  4  !  \n n  o  _  ...     _ is a space
+    starts        .  1  .  1  1  1  .  .  1  1  .  1  .  ?        no first bit: a segment begins there anyway
 
 Here the answer ends at the last byte: whether a segment begins at this space depends on what follows. The
 next window begins at "no". Not decided within a window, and left to the walk (utf8.py): numbers that are not
@@ -24,13 +24,13 @@ compiled. They are bits of one number.
 All patterns know four kinds of segments: words, numbers, punctuation and white space. An optional character
 before a word belongs to it: a space in `gpt2`, anything that is no letter, digit or newline in the others::
 
-    gpt2       ' ?\p{L}+'                         's is a segment           numbers of any length, with a
-    space before them starcoder  as gpt2                            as gpt2                   every digit is
-    cut out first cl100k     '[^\r\n\p{L}\p{N}]?\p{L}+'         's, 'S are segments       numbers in threes;
-    newlines belong to punctuation llama3     as cl100k, but white space at the end of a document is not one
-    segment qwen2      as llama3, every digit by itself o200k      words by case                      's, 'S
-    end a word         newlines and slashes belong to punctuation tekken     as o200k
-    none                      every digit by itself
+    gpt2       ' ?\p{L}+'                     's is a segment       numbers of any length, with a space before
+    starcoder  as gpt2                        as gpt2               every digit is split off first
+    cl100k     '[^\r\n\p{L}\p{N}]?\p{L}+'     's, 'S are segments   numbers in threes; newlines as punctuation
+    llama3     as cl100k, but white space at the end of a document is not one segment
+    qwen2      as llama3, every digit by itself
+    o200k      words by case                  's, 'S end a word     newlines and slashes as punctuation
+    tekken     as o200k                       none                  every digit by itself
 """
 
 from __future__ import annotations

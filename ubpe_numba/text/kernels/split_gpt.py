@@ -69,8 +69,8 @@ _APOSTROPHE, _SPACE, _LF, _CR, _SLASH = b"' \n\r/"  # numba would compile a func
 def _end_of_gpt2(text, i, end, table, rules):
     """The end of the segment that starts at i < end. O(its bytes, and one code point more).
 
-    GPT-2, "it's  ok": from 0 to 2 (letters), from 2 to 4 (contraction), from 4 to 5 (all white space but the
-    last), from 5 to 8 (a space and letters).
+    GPT-2, "it's  ok": from 0 to 2 (letters), from 2 to 4 (contraction), from 4 to 5 (all white space except
+    the last), from 5 to 8 (a space and letters).
     """
     byte = load8(text, i)
     if byte == _APOSTROPHE:

@@ -1,1 +1,4 @@
-"""Displays, a file each: `from_...` computes and draws, the arrays stay as attributes, and `plot` draws them again."""
+"""Displays, a file each: `from_...` computes and plots, `plot` plots again.
+
+The arrays stay as attributes.
+"""

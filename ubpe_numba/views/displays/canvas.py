@@ -45,7 +45,10 @@ class Display:
         raise NotImplementedError
 
     def _axes(self, ax: Any, theme: Theme) -> Any:
-        """The axes that are given, or those of a new figure of pyplot, styled; ImportError if matplotlib is missing."""
+        """The axes that are given, or those of a new figure of pyplot, styled.
+
+        ImportError if matplotlib is missing.
+        """
         require_matplotlib()
         if ax is None:
             import matplotlib.pyplot as plt
@@ -70,7 +73,10 @@ def style(ax: Any, theme: Theme) -> None:
 
 
 def bare_figure(size: tuple[float, float], theme: Theme, **options: Any) -> Any:
-    """A figure of `size` inches that pyplot does not know of, which draws pixels; ImportError if matplotlib is missing."""
+    """A figure of `size` inches unknown to pyplot, for pixels.
+
+    ImportError if matplotlib is missing.
+    """
     require_matplotlib()
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -126,7 +132,9 @@ def room_of(low: float, high: float, part: float) -> float:
 
 
 def ticks_of(low: int, high: int) -> list[int]:
-    """Sizes to write at a logarithmic axis: 1, 2 and 5 of each decade, or more of them where these are fewer than three.
+    """Sizes to write at a logarithmic axis: 1, 2 and 5 of each decade.
+
+    More of them if these are fewer than three.
 
     >>> ticks_of(256, 5000), ticks_of(24, 70), ticks_of(10, 50)
     ([500, 1000, 2000, 5000], [30, 40, 50, 60, 70], [10, 20, 50])

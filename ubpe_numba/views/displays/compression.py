@@ -1,4 +1,4 @@
-"""Compression at every size of a vocabulary, curves of one or several tokenizers."""
+"""Compression at every size of a vocabulary, a curve for each tokenizer."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["CompressionDisplay"]
 
 @told
 class CompressionDisplay(Display):
-    """Symbols a token at every size of the vocabulary: a curve for each tokenizer, with its name and last value at its end.
+    """Symbols per token at every size of the vocabulary: a labeled curve for each tokenizer.
 
     Parameters
     ----------

@@ -25,7 +25,7 @@ _COLUMNS = 4  # of a new figure
 
 @told
 class MotifsDisplay:
-    """A gallery of motifs: each in its hue over its occurrences, which are aligned, and continue in grey on both sides.
+    """A gallery of motifs: the aligned occurrences of each, in its hue, with grey context.
 
     Those of text, DNA and named symbols are written, each occurrence in a line of its own.
 

@@ -25,11 +25,12 @@ _COLUMNS, _ROWS = 1600, 240  # of the image of a document that is too long for r
 
 @told
 class SkylineDisplay(Display):
-    """A document by every size of the vocabulary: x is the document, y the size, each horizontal line an encoding.
+    """A document by every size of the vocabulary: x is the document, y the size.
 
-    A block is a token: as wide as its symbols, from the vocabulary size that learns it, to the size at which
-    a longer token takes its place. The ground is symbols of the alphabet. If a symbol has less than a pixel,
-    blocks are an image of a sample of the symbols. Below a quarter of a pixel the curve is left out.
+    Each horizontal line is an encoding. A block is a token: as wide as its symbols, from the vocabulary size
+    that learns it, to the size at which a longer token replaces it. The ground is symbols of the alphabet. If
+    a symbol has less than a pixel, blocks are an image of a sample of the symbols. Below a quarter of a pixel
+    the curve is left out.
 
     Parameters
     ----------
@@ -190,7 +191,7 @@ class SkylineDisplay(Display):
     def _draw_blocks(self, ax: Any, blocks: NDArray[np.void], wide: float, theme: Theme) -> None:
         """Rectangles in the hues of tokens."""
         hues = np.array([theme.hues[hue_of(token, 0)] for token in range(N_HUES)], object)
-        if wide < 1:  # as an image, which samples a symbol for each column
+        if wide < 1:  # as an image that samples one symbol per column
             from matplotlib.colors import to_rgb
 
             (left, right), (bottom, top) = ax.get_xlim(), ax.get_ylim()

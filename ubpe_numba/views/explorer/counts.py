@@ -62,9 +62,9 @@ _EXACT = 1 << 53
 class Symbols(NamedTuple):
     """How symbols are shown, if not as they are.
 
-    `order` (int64[s]): the symbols, ascending; in the page a symbol is its index in this array; `labels`:
-    what each is called; `levels` (float64[s] or None): how high each is drawn, NaN for a rest; `base`: what
-    is to be added to the levels, for a label of the axis.
+    `order` (int64[s]): the symbols, ascending; in the page a symbol is its index in this array. `labels`: the
+    name of each. `levels` (float64[s] or None): the height of each, NaN for a rest. `base`: the offset of
+    levels, for a label of the axis.
     """
 
     order: np.ndarray
@@ -76,9 +76,9 @@ class Symbols(NamedTuple):
 def kind_of(kind: str, documents: Documents) -> str:
     """Kind of the documents.
 
-    `kind`: ``"auto"`` or one of `KINDS`; `documents`: the documents; the beginning of their symbols decides.
-    Returns for ``"auto"``: of `str` and bytes ``"dna"`` if all letters are those of nucleotides, ``"signal"``
-    if bytes are no text, else ``"text"``; of integers ``"signal"``; symbols with names are ``"text"`` only.
+    `kind` is ``"auto"`` or one of `KINDS`. For ``"auto"`` the beginning of the symbols of `documents`
+    decides. `str` and bytes are ``"dna"`` if all letters are those of nucleotides, ``"signal"`` if bytes do
+    not decode to text, else ``"text"``. Integers are ``"signal"``. Symbols with names are ``"text"`` only.
     Raises ValueError for other kinds.
 
     >>> from ubpe_numba.documents.read import as_documents
@@ -112,12 +112,12 @@ def kind_of(kind: str, documents: Documents) -> str:
 def symbols_of(kind: str, used: np.ndarray, letters: Any = None, pitches: Any = None) -> Symbols | None:
     """The names and heights of symbols.
 
-    `kind`: one of `KINDS`; `used` (int64[s]): the distinct symbols of vocabulary and documents, ascending;
-    `letters`: for text and DNA of integers: the text of each symbol. By default ``"ACGTN"`` for DNA of the
-    integers 0 to 4; `pitches`: for notes: the pitch of each symbol, a number as MIDI has them, None for a
-    rest. By default the symbol itself. Returns none if symbols are shown as they are. Raises ValueError if a
-    symbol has no letter or pitch, a pitch is not within +-2**53, or the argument is not for this kind. Raises
-    TypeError if letters are not `str`, pitches no numbers, or the argument is of another type.
+    `kind` is one of `KINDS`. `used` (int64[s]) are the distinct symbols of vocabulary and documents,
+    ascending. `letters`, for text and DNA of integers, is the text of each symbol, by default ``"ACGTN"`` for
+    DNA of the integers 0 to 4. `pitches`, for notes, is the MIDI pitch of each symbol, None for a rest, by
+    default the symbol itself. Returns None if symbols are shown as they are. Raises ValueError if a symbol
+    lacks its letter or pitch, a pitch is not within +-2**53, or the argument is not for this kind. Raises
+    TypeError if letters are not `str`, pitches are not numbers, or the argument is of another type.
 
     >>> symbols_of("dna", np.arange(4)).labels
     ['A', 'C', 'G', 'T']
@@ -168,7 +168,7 @@ SYMBOL, LEARNED, SPECIAL, GAP = range(4)
 
 
 def kinds_of(v: TokenTable) -> np.ndarray:
-    """The kind of each id, uint8[V]: 0 a symbol of the alphabet, 1 a learned token, 2 a special token, 3 a gap.
+    """The kind of each id, uint8[V]: 0 a symbol, 1 a learned token, 2 a special token, 3 a gap.
 
     >>> from ubpe_numba import BPE, Preprocessing
     >>> tok = BPE.from_merges([[0, 1]], alphabet="ab", preprocessing=Preprocessing(special_tokens=["!"], special_first=True))
@@ -281,12 +281,12 @@ def segmentations_of(tok: Tokenizer, segmentations: str | Sequence[str] = AUTO) 
 class Cut(NamedTuple):
     """A segmentation.
 
-    `name`: the objective; `counts`, `document_frequencies` (int64[n]): occurrences of each id in all
-    documents, and documents that hold it; `n_tokens`: tokens of all documents; `ids` (int32[k]): the tokens
-    of the drawn documents; `per_document` (int64[d]): how many of them each drawn document has; `gaps`
-    (int64[k] or None): symbols between the token before, or the beginning of the document, and each token;
-    None if there are none; `widths` (int64[k] or None): symbols of the document that each token covers; None
-    if they are those that it represents.
+    `name` is the objective. `counts` and `document_frequencies` (int64[n]) are occurrences of each id in all
+    documents, and documents that hold it. `n_tokens` is for all documents. `ids` (int32[k]) are the tokens of
+    the plotted documents, and `per_document` (int64[d]) their number per document. `gaps` (int64[k] or None)
+    are the symbols between the token before, or the beginning of the document, and each token; None if there
+    are none. `widths` (int64[k] or None) are the symbols of the document that each token covers; None if they
+    are those that it represents.
     """
 
     name: str

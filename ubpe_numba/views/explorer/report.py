@@ -57,7 +57,10 @@ class Report:
         self.html, self.title = page, title
 
     def _repr_html_(self) -> str:
-        """A frame that may run its own scripts and nothing else: no access to the notebook, its storage or the network."""
+        """A frame that may only run its own scripts.
+
+        It cannot access the notebook, its storage or the network.
+        """
         frame = f'sandbox="allow-scripts" title="{as_html(self.title)}" width="100%" height="{_FRAME}"'
         return f'<iframe {frame} frameborder="0" srcdoc="{html.escape(self.html)}"></iframe>'
 
@@ -84,7 +87,7 @@ def explore(
     disallowed_special: Any = "none",
     progress: bool | str = "auto",
 ) -> Report | None:
-    """Make the report of a tokenizer and documents: `Tokenizer.explore`, whose arguments, result and errors these are.
+    """Make the report of a tokenizer and documents, as `Tokenizer.explore` does.
 
     Examples
     --------

@@ -1,9 +1,9 @@
 """N-grams of a stream of symbols, numbered and counted order by order, in a hash table per order.
 
-A gram of order k is known by its first k - 1 symbols, a gram of order k - 1 with a number of its own, and its
-last symbol: an edge of `runtime/tables/trie.py`. So an order takes one look-up a symbol, whatever its length.
-Before the stream there is nothing, the gram 0 of every order; order 0 has only this one. The stream 2 0 1 0 1
-has these numbers of grams that end at each of its places::
+A gram of order k is known by two numbers. The first is the gram of order k - 1 of its first k - 1 symbols,
+the second its last symbol: an edge of `runtime/tables/trie.py`. So an order needs one look-up per symbol,
+whatever its length. Before the stream is the empty gram 0 of every order, the only gram of order 0. The
+stream 2 0 1 0 1 has these numbers of grams that end at each of its places::
 
     stream    2  0  1  0  1
     order 0   0  0  0  0  0
@@ -23,14 +23,14 @@ from ubpe_numba.runtime.tables.trie import edge_key, find_edge
 def count_grams(stream, grams, edges, counts, contexts, before):
     """Number and count the grams of the next order; returns how many numbers there are.
 
-    stream int32[n]; grams int32[n]: the gram of the last order that ends at each place, replaced by that of
-    this order; edges EDGE[capacity], full of -1, a power of two of at least 2 n; counts and contexts
-    int32[n + 1], zeros: occurrences of each gram, and the gram that is its first symbols; before
-    int32[n + 1], zeros: how many different grams of this order end in each of the last one. The caller
-    allocates all. O(n).
+    `stream` is int32[n]. `grams` int32[n] are the grams of the last order that end at each place, replaced by
+    those of this order. `edges` EDGE[capacity] is full of -1, a power of two of at least 2 n. `counts` and
+    `contexts` int32[n + 1], zeros, get the occurrences of each gram, and the gram of its first symbols.
+    `before` int32[n + 1], zeros, gets how many different grams of this order end in each of the last. The
+    caller allocates all. O(n).
 
-    Of order 2 in the drawing: counts [0, 0, 1, 2, 1], contexts [0, 0, 1, 2, 3], before [0, 0, 2, 1]: before a
-    0 there is a 2 or a 1.
+    For order 2 above: counts [0, 0, 1, 2, 1], contexts [0, 0, 1, 2, 3]. `before` is [0, 0, 2, 1]: before a 0
+    there is a 2 or a 1.
     """
     n_grams = np.int64(1)
     context = np.int64(0)
@@ -53,7 +53,9 @@ def count_grams(stream, grams, edges, counts, contexts, before):
 
 @kernel
 def find_grams(stream, grams, edges):
-    """Replace the grams of the last order that end at each place of a stream by those of this one, -1 if not in the table.
+    """Replace the grams of the last order at each place of a stream by those of this order.
+
+    -1 for a gram that is not in the table.
 
     stream and grams int32[n]; edges as `count_grams` left them. O(n).
 

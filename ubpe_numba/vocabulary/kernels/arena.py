@@ -1,7 +1,7 @@
 """The arena: the symbols of all tokens in one array, and how it is filled from pairs.
 
-The symbols of token t are `arena[offsets[t] : offsets[t + 1]]`. Of the alphabet 0, 1 and the pairs 2 = (0,
-1), 3 = (2, 0):
+The symbols of token t are `arena[offsets[t] : offsets[t + 1]]`. The alphabet 0, 1 and the pairs 2 = (0, 1), 3
+= (2, 0) give:
 
     token      0   1   2      3
     arena      0   1   0 1    0 1 0
@@ -27,7 +27,7 @@ def order_of_tokens(left, right, n_alphabet, order, state, stack):
     zeros, stack int32[2 m + 1]. The caller allocates all. Returns -1, or the index of a token that is built
     on itself. Depth first with an explicit stack; O(m).
 
-    Of the alphabet 0, 1, the pairs 2 = (3, 0), 3 = (0, 1): order [1, 0]. The pairs 2 = (3, 0), 3 = (2, 1)
+    The alphabet 0, 1, the pairs 2 = (3, 0), 3 = (0, 1): order [1, 0]. The pairs 2 = (3, 0), 3 = (2, 1)
     return 1.
     """
     n = 0  # states: 0 not seen yet, 1 its parents are on the stack, 2 in the order
@@ -60,8 +60,8 @@ def token_lengths(left, right, n_alphabet, order, lengths):
 
     O(n_alphabet + m).
 
-    left, right, order int32[m], as above; `lengths` is allocated by the caller. Of the pairs drawn above: [1,
-    1, 2, 3].
+    left, right, order int32[m], as above; `lengths` is allocated by the caller. The pairs above give [1, 1,
+    2, 3].
     """
     lengths[:n_alphabet] = 1
     for i in order:
@@ -72,7 +72,7 @@ def token_lengths(left, right, n_alphabet, order, lengths):
 def fill_arena(left, right, n_alphabet, order, offsets, arena):
     """Write the symbols of every token to `arena` int32[offsets[-1]], allocated by the caller.
 
-    O(symbols), as drawn above.
+    O(symbols); see the example above.
 
     left, right, order int32[m], as above; offsets int64[n_alphabet + m + 1].
     """

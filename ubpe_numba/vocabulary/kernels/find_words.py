@@ -1,8 +1,8 @@
 """Finding words that are kept whole: leftmost, and of those that start at one place the longest.
 
 An automaton over the reversed words (automaton.py) is walked from the end of a document, so that one
-transition a symbol tells the longest word that starts there; a walk from the front then takes the first, and
-goes on after it.
+transition per symbol gives the longest word that starts there. A walk from the front then takes the first
+word, and continues after it.
 """
 
 from __future__ import annotations
@@ -17,11 +17,12 @@ from ubpe_numba.runtime.tables.automaton import advance, longest_match
 def find_words(symbols, offsets, edges, states, word_of, lengths, active, found):
     """Find the words in every document; returns how many.
 
-    symbols int32, numbers of the symbols that words are made of, -1 for any other; offsets int64[d + 1];
-    edges, states as automaton.py builds them of the words of two symbols or more; word_of int32, the word of
-    every token of the automaton, -1 for a symbol that is no word; lengths int64[w]; active uint8[w], the
-    words to look for; found int32, one for each symbol, gets the word that starts there, or -1. The caller
-    allocates all. O(symbols), times the words that are prefixes of one another where some are not active.
+    `symbols` int32 are numbers of the symbols that occur in words, -1 for any other. `offsets` is int64[d +
+    1]. `edges` and `states` are those of automaton.py for the words of two symbols or more. `word_of` int32
+    is the word of every token of the automaton, -1 for a symbol that is not a word. `lengths` is int64[w].
+    `active` uint8[w] marks the words to find. `found` int32, one per symbol, gets the word that starts there,
+    or -1. The caller allocates all. O(symbols), times the words that are prefixes of one another if some are
+    not active.
 
     With the words ab and abc, `ababc` -> [0, -1, 1, -1, -1], 2 words.
     """
