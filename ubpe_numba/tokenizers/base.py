@@ -64,14 +64,9 @@ class Tokenizer(Decoding, Saving):
     ) -> Self:
         r"""Make a tokenizer of text, to be fitted, over the 256 bytes of UTF-8, as in language models.
 
-        No symbol is unknown. `fit` and `encode` take `str` and `bytes`, `decode` gives `str`, or with
-        `as_bytes` the bytes. Isolated surrogates in a `str` become three bytes each (``"surrogatepass"``), a
-        pair is its character.
-
-        Parameters
-        ----------
-        n_tokens, pretokenizer, special_tokens, **params
-            Arguments of `Preprocessing` and of the constructor.
+        No symbol is unknown. Documents are `str` and `bytes`; `decode` gives `str`, or with `as_bytes` bytes.
+        An isolated surrogate in a `str` becomes three bytes (``"surrogatepass"``), a pair is its character.
+        Arguments are as for `Preprocessing` and the constructor.
 
         Examples
         --------
@@ -109,11 +104,10 @@ class Tokenizer(Decoding, Saving):
         Parameters
         ----------
         docs
-            A list or iterator of documents: integer arrays, lists of ints, str or bytes, all of the same
-            kind. Also a 2-D integer array (rows are documents), a flat array with `offsets`, a `Ragged`, an
-            Arrow list array, or `Counts`. A `str`, `bytes` or 1-D array is a single document. Symbols may be
-            words, or other hashable objects, in lists; `decode` returns lists of them. UnknownSymbolError for
-            a symbol outside a fixed alphabet.
+            A list or iterator of documents of one kind: integer arrays, lists of ints, str or bytes. Also a
+            2-D integer array (rows), a flat array with `offsets`, a `Ragged`, an Arrow list array, or
+            `Counts`. A `str`, `bytes` or 1-D array is a single document. Symbols may be words, or other
+            hashable objects, in lists. UnknownSymbolError for a symbol outside a fixed alphabet.
         y
             Labels of documents, ignored; scikit-learn passes them. TypeError for anything else.
         offsets
@@ -125,22 +119,20 @@ class Tokenizer(Decoding, Saving):
             Positions that no token may cross, such as bars in music: a 1-D sequence for a single document,
             otherwise a sequence per document. Position p is before the symbol p. `encode` needs them as well.
         frame
-            Symbols per frame, such as the channels of an instant or the codebooks of a codec. A token is
-            either part of a frame or spans complete frames. Frames start at the start of the document, and
-            are stored in the model. ValueError if preprocessing splits documents.
+            Symbols per frame, such as the channels of an instant. A token is part of a frame or spans complete
+            frames, which start with the document. Stored in the model. ValueError if documents are split.
         memory_limit
-            Bytes that the fit may use in addition to the documents; MemoryError, with an estimate, if it
-            needs more. 44 MB + 200 bytes per token + 27 per symbol + 31 per document suffice. With less the
-            fit is slower, on one thread (logger ``ubpe_numba``, INFO): without weights 10 MB, 200, 6 to 8 and
-            11 suffice, and a `BPE` of 4 million symbols or more needs 2 to 4 per symbol, 28 per document.
+            Bytes for the fit in addition to the documents: 44 MB + 200 per token + 27 per symbol + 31 per
+            document suffice. A lower limit makes the fit slower, on one thread; without weights 10 MB, 200, 6
+            to 8 and 11 suffice. MemoryError, with an estimate, if the fit needs more.
         progress
             ``"auto"`` shows progress on a terminal (with tqdm where installed), True always, False never.
 
         Returns
         -------
         Self
-            The tokenizer itself, with `history_`: the same, bit for bit, for any number of threads. A fit
-            that fails or is interrupted leaves it unchanged.
+            Itself, with `history_`, equal for any number of threads; unchanged after an error or
+            interruption.
 
         Warns
         -----
@@ -236,11 +228,11 @@ class Tokenizer(Decoding, Saving):
     ) -> Self:
         """Learn further merges up to `n_tokens` ids, alphabet included; existing ids keep their meaning.
 
-        Existing weights also stay. Documents and options are as for `fit`. New ids follow the last id in use.
-        On the documents of the fit, the result equals one longer fit. New symbols get the next ids, before
-        the new merges, if the alphabet is learned. The probabilities of `UBPE` are estimated again, on
-        `docs`. `pretokenizer`, as for `Preprocessing`, splits text from now on. With None, or a coarser
-        pattern, tokens may cross words, as in SuperBPE. ValueError for `Counts` of segments then, and if the
+        Documents and options are as for `fit`. Ids and weights that exist stay; new ids follow the last id in
+        use. On the documents of the fit, the result equals one longer fit. New symbols of a learned alphabet
+        get the next ids, before the new merges. The probabilities of `UBPE` are estimated again, on `docs`.
+        `pretokenizer`, as for `Preprocessing`, splits text from now on. With None, or a coarser pattern,
+        tokens may cross words, as in SuperBPE; `Counts` of segments are then a ValueError. ValueError if the
         vocabulary does not consist of pairs, or is larger.
 
         Examples
@@ -352,9 +344,8 @@ class Tokenizer(Decoding, Saving):
             The new size, alphabet included; of more than there are, all stay.
         by
             ``"creation"`` keeps the lowest ids, as a shorter fit; ValueError if they are not closed.
-            ``"idf"`` drops the tokens of lowest idf, and all that is built on them, as in the UBPE articles;
-            this keeps the rarest tokens, so it usually encodes to more. Removed tokens count for their parts
-            in `occurrences`; probabilities stay (see `UBPE.reweight`).
+            ``"idf"`` drops the tokens of lowest idf, and all built on them, as in the UBPE articles; it keeps
+            rare tokens, so encodings get longer. Removed tokens count for their parts in `occurrences`.
 
         Examples
         --------
@@ -410,9 +401,8 @@ class Tokenizer(Decoding, Saving):
         Parameters
         ----------
         objective
-            ``"rank"`` merges by rank, as `BPE` does, and returns a tokenizer of this class (`UBPEClassic` for
-            a `UBPE`); an objective of `UBPE`, such as ``"shortest"``, returns a `UBPE`. ValueError if it
-            needs pairs or statistics that the vocabulary does not have.
+            ``"rank"`` gives a tokenizer of this class (`UBPEClassic` for a `UBPE`), an objective of `UBPE`,
+            such as ``"shortest"``, a `UBPE`. ValueError if the vocabulary lacks the pairs or statistics.
 
         Examples
         --------
@@ -438,10 +428,10 @@ class Tokenizer(Decoding, Saving):
     def followers(self, ids: Any = None) -> NDArray[np.bool_]:
         """Mark the ids that may follow each of `ids`, int[...], by rank: bool[..., vocab_size].
 
-        The result is a mask of logits. `ids` are checked as for `decode`. None: which ids may come first,
+        A mask of logits. `ids` are checked as for `decode`; None: the ids that may come first,
         bool[vocab_size]. A sequence equals the encoding of its document if and only if all its neighbors fit.
-        Special tokens may follow any id; without them a row may be all False, at the end of a document.
-        ValueError for best paths, which pairs do not decide, and if documents are split, changed or mirrored.
+        Special tokens may follow any id; without them a row may be all False. ValueError for best paths, and
+        if documents are split, changed or mirrored.
 
         Examples
         --------

@@ -79,8 +79,7 @@ class _PairTokenizer(Tokenizer):
 class BPE(_PairTokenizer):
     """Byte-pair encoding over any alphabet: merge the most frequent pair repeatedly.
 
-    Encoding is by merge rank. This is the BPE of minbpe, Hugging Face and tiktoken (P. Gage, 1994; R.
-    Sennrich et al., 2016).
+    Encoding is by merge rank, as in minbpe, Hugging Face and tiktoken (P. Gage, 1994; R. Sennrich, 2016).
 
     Parameters
     ----------
@@ -88,18 +87,16 @@ class BPE(_PairTokenizer):
         Size of the vocabulary, alphabet included; fewer if no pair occurs twice any more. None: no limit.
     alphabet
         None to learn it, the number of symbols, a sequence of symbols, or a mapping of symbols onto 0..A-1.
-        For integers the learned alphabet is 0..max if all values are in 0..65535, otherwise the set of values
-        that occur. Symbols of a mapping may share an id, such as the cases of a letter. `decode` then returns
-        the first of them, and `is_lossless` is False.
+        For integers the learned alphabet is 0..max if all values are in 0..65535, otherwise the values that
+        occur. Symbols of a mapping may share an id; `decode` then returns the first.
     rules
         A `FitRules`; None for the defaults.
     preprocessing
         How documents are changed and split, and which sequences are reserved, such as special tokens: a
         `Preprocessing`, which `for_text` makes from its arguments. None leaves documents as they are.
     unknown
-        The treatment of unknown symbols in `encode`, unless a call overrides it. ``"raise"``, ``"skip"``, or
-        for integers ``"nearest"``. A symbol of the alphabet (``0``, ``"N"``), or the name of a special token
-        (``"[UNK]"``), replaces each of them. A fit with a fixed alphabet rejects other symbols.
+        Unknown symbols in `encode`: ``"raise"``, ``"skip"``, for integers ``"nearest"``; or a symbol (``0``,
+        ``"N"``) or special token (``"[UNK]"``) that replaces each. A fit with a fixed alphabet rejects them.
     n_threads
         Threads for fits and batches; None for UBPE_NUM_THREADS, NUMBA_NUM_THREADS or all CPUs.
 

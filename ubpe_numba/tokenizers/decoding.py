@@ -89,12 +89,11 @@ class Decoding(Encoding):
         skip_special_tokens, skip
             Leave out special tokens, not known words. Leave out certain ids, known or not, as of padding.
         as_bytes
-            Return the bytes of the tokens, valid UTF-8 or not, also bytes that `decode` leaves out at the
-            beginning of a text. For characters their UTF-8. TypeError for integers.
+            Return bytes, valid UTF-8 or not, with those that `decode` drops at the start; not for integers.
         out
-            A buffer for the symbols: a 1-D array of their dtype (uint8 for bytes, uint32 code points for
-            `str`). The result is then the used part of it; the rest may be overwritten. ValueError if it is
-            too small, with the number of symbols, cannot be written to or is not contiguous.
+            A 1-D buffer for the symbols, of their dtype (uint8 for bytes, uint32 code points for `str`). The
+            result is its used part; the rest may be overwritten. ValueError, with the number of symbols, if
+            too small.
 
         Returns
         -------
@@ -191,8 +190,7 @@ class Decoding(Encoding):
         batch, offsets
             Documents of integers, as for `fit`. Rows of a matrix may be padded: see `skip`.
         errors, skip_special_tokens, skip, as_bytes, out
-            As for `decode`. With `out`, documents are parts of it: a `Ragged`, or a list of arrays. Integers
-            beyond int32 are a list of int64 arrays.
+            As for `decode`; with `out`, documents are parts of it. Beyond int32 they are int64 arrays.
 
         Examples
         --------
@@ -229,8 +227,8 @@ class Decoding(Encoding):
     ) -> Iterator[Any]:
         """Yield the documents of an iterable of ids, as `decode` gives them, in bounded memory.
 
-        About `batch` ids are decoded together, on all threads; other options are as for `decode`. Errors have
-        the number of the document in the whole iterable.
+        About `batch` ids are decoded together. Options as for `decode`; errors number documents in the
+        iterable.
 
         Examples
         --------
@@ -249,9 +247,8 @@ class Decoding(Encoding):
     ) -> DecoderStream:
         """Decode the ids of a document step by step, as a model generates them, in complete characters.
 
-        Arguments are as for `decode`; ``push(ids)`` and ``finish()`` of the `DecoderStream` return the
-        symbols that have become certain. If the decoder of a foreign file may change the whole text, `finish`
-        returns it.
+        Arguments as for `decode`. ``push(ids)`` and ``finish()`` of the `DecoderStream` return certain
+        symbols: all in `finish`, if the decoder of a foreign file may change the whole text.
 
         Examples
         --------
@@ -283,10 +280,9 @@ class Decoding(Encoding):
     def index(self, ids: Any, offsets: Any = None) -> TokenIndex:
         """Index all occurrences of all tokens in encoded documents.
 
-        Documents are given as for `decode_batch`; a 1-D array is one document. ``index[token]`` of the
-        `TokenIndex` are the `Occurrences` of a token in order: `documents`, `places` among the ids, and
-        `starts` in symbols of the decoded document. ``index.counts`` and ``index.document_frequencies`` are
-        by id.
+        Documents as for `decode_batch`; a 1-D array is one document. ``index[token]`` are the `Occurrences`
+        of a token in order: `documents`, `places` among the ids, and `starts` in symbols of the decoded
+        document. By id: ``index.counts`` and ``index.document_frequencies``.
 
         Examples
         --------
@@ -310,9 +306,8 @@ class Decoding(Encoding):
         """Count how often this tokenizer uses each id on documents, and list ids that it never uses.
 
         Arguments are as for `encode_batch`, without `return_offsets`; `sample_weight` as for `fit`. Instead
-        of `docs`, you may pass encoded documents as `ids`, as for `decode_batch`. A `Usage` has arrays by id,
-        special tokens included: `counts`, `document_frequencies`, and `unused`, the ids that never occur
-        ("glitch tokens").
+        of `docs`, `ids` may be encoded documents, as for `decode_batch`. A `Usage` has `counts` and
+        `document_frequencies` by id, and `unused`, the ids that never occur ("glitch tokens").
 
         Examples
         --------
@@ -381,20 +376,17 @@ class Decoding(Encoding):
         docs, offsets, progress
             As for `fit`.
         path, title
-            The file to write, atomically, and its title. With `path` None the report is returned, and a
-            notebook shows it.
+            The file to write, atomically, and its title. None returns the report, which a notebook shows.
         kind
-            The view: ``"signal"``, ``"text"``, ``"dna"``, ``"notes"`` (symbols are pitches), or ``"auto"``.
-            With ``"auto"``, integers and bytes that are not text are a signal, and text of nucleotides only
-            is DNA.
+            ``"signal"``, ``"text"``, ``"dna"``, ``"notes"`` (symbols are pitches), or ``"auto"``: integers
+            and bytes that are not text are a signal, text of nucleotides only is DNA.
         unit, rate
             The name of a symbol, such as ``"sample"``, and the symbols per second; axes are then in seconds.
         letters, pitches
-            A sequence or mapping: the text of each integer (of DNA ``"ACGTN"``); the MIDI pitch of each, None
-            for a rest.
+            Sequences or mappings: the text of each integer (of DNA ``"ACGTN"``); its MIDI pitch, None for a
+            rest.
         segmentations
-            Objectives for the segmentations, as for `with_objective`; ``"auto"``: all that the vocabulary
-            allows.
+            Objectives, as for `with_objective`; ``"auto"``: all that the vocabulary allows.
         max_symbols
             Plot at most this many symbols: whole documents, evenly spaced. Statistics cover everything.
         unknown, allowed_special, disallowed_special

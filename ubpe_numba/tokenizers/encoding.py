@@ -74,37 +74,34 @@ class Encoding(Fitted):
         Parameters
         ----------
         doc
-            An integer array or list, `str` or `bytes`, or a list of words. TypeError for a different kind
-            than in the fit.
+            An integer array or list, `str`, `bytes`, or a list of words; TypeError for a kind other than
+            fitted.
         unknown
-            The treatment of unknown symbols. ``"raise"``: UnknownSymbolError with document and position.
-            ``"skip"``: leave them out. A symbol (``0``, ``"N"``) or special token (``"[UNK]"``) replaces
-            each. ``"nearest"``: the nearest integer, the lower of two. Their number is logged (INFO). None:
-            as in the constructor.
+            ``"raise"``: UnknownSymbolError with document and position. ``"skip"``: leave unknown symbols out.
+            A symbol (``0``, ``"N"``) or special token (``"[UNK]"``) replaces each. ``"nearest"``: the nearest
+            integer, the lower of two. Their number is logged (INFO). None: as in the constructor.
         return_offsets
-            True: return the ids and the start of each token in the document, int64, in symbols: integers,
-            code points, or bytes (of UTF-8, if the tokenizer encodes text so). ``"spans"``: int64[n, 2], the
-            start and end of each token. Skipped symbols belong to no token, and may lie inside a token.
+            True: also return the start of each token in the document, int64, in symbols: integers, code
+            points, or bytes (if text is encoded as UTF-8). ``"spans"``: start and end, int64[n, 2]. Skipped
+            symbols belong to no token, and may lie inside a token.
         units
-            For text, the unit of positions: ``"characters"`` or ``"bytes"`` of UTF-8, instead of symbols. In
-            characters, a token with a part of a character covers the whole character.
+            For text: ``"characters"`` or ``"bytes"`` of UTF-8; a part of a character counts as all of it.
         boundaries
             Positions that no token crosses, as for `fit`. The parts between them are encoded like documents.
         allowed_special, disallowed_special
             As in tiktoken: special tokens in `allowed_special` (``"none"``, ``"all"`` or a set) are
-            recognized. Any others in `disallowed_special` raise a SpecialTokenError with the position, so
-            texts cannot smuggle one in.
+            recognized. Others in `disallowed_special` raise SpecialTokenError, so texts cannot smuggle them
+            in.
         sample
-            Choose a random segmentation, to train models on several segmentations of a text. By rank this is
-            BPE-dropout (I. Provilkov et al., 2020, who give a skipped merge further chances): each occurrence
-            of a merge is skipped with this probability. For `UBPE` it is subword regularization (T. Kudo,
-            2018): probabilities of segmentations, products of those of tokens, are raised to this power; by
-            an additive objective exp(power * the sum of its weights). ValueError for products beyond -66..66,
-            and by the batch rule.
+            Choose a random segmentation, to train models on several. By rank this is BPE-dropout (I.
+            Provilkov et al., 2020, who give a skipped merge further chances): each merge is skipped with this
+            probability. For `UBPE` it is subword regularization (T. Kudo, 2018): probabilities of
+            segmentations, products of those of tokens, are raised to this power; by an additive objective
+            exp(power * the sum of its weights). ValueError for products beyond -66..66, and by the batch
+            rule.
         seed
-            The seed of `sample`, by default 0; use a different seed in each epoch. Results depend on `seed`,
-            the number of the document (of its segment or part), the position and, by rank, the rank, not on
-            threads or other documents.
+            The seed of `sample`, by default 0; use another in each epoch. Results depend on `seed`, the
+            document's number, the position and, by rank, the rank, not on threads or other documents.
 
         Returns
         -------
@@ -170,20 +167,17 @@ class Encoding(Fitted):
         docs, offsets
             Documents, given as to `fit`.
         unknown, return_offsets, units, boundaries, allowed_special, disallowed_special, sample, seed
-            As for `encode`, with `boundaries` for each document. Documents are numbered from 0, and each is
-            sampled separately.
+            As for `encode`, with `boundaries` per document. Each document is sampled by its number.
         out
-            A 1-D, writable int32 array for the ids, such as a memory map; the rest of it stays as it is.
-            `docs` is then an iterable that is read in bounded memory, and the options are those of
-            `encode_iter`. ValueError if it is too small, naming the first document that does not fit, and the
-            number of complete documents in `out`.
+            A 1-D, writable int32 array for the ids, such as a memory map; the rest of it stays. `docs` is
+            then an iterable that is read in bounded memory, with the options of `encode_iter`. ValueError,
+            with the first document that does not fit, if it is too small.
 
         Returns
         -------
         ids
-            A `Ragged` of int32. With ``return_offsets=True`` a pair of `Ragged`: the ids, and the start of
-            each token (ValueError if a start does not fit int32). With ``"spans"`` the ids and int64[n, 2], a
-            row for each of ``ids.values``.
+            A `Ragged` of int32. With ``return_offsets=True`` also a `Ragged` of starts (ValueError beyond
+            int32), with ``"spans"`` also int64[n, 2], a row for each of ``ids.values``.
 
         Examples
         --------
@@ -209,10 +203,9 @@ class Encoding(Fitted):
     def count(self, docs: Any, offsets: Any = None, **options: Any) -> NDArray[np.int64]:
         """Count the tokens of documents, int64[d], the lengths of `encode_batch`, in bounded memory.
 
-        Memory is for a few million symbols. Long documents are counted in parts if that is exact: by rank
-        with merges in order of creation, or if text is split by a pattern with a kernel. Otherwise, and with
-        `boundaries` or `sample`, all ids of a document are in memory. Arguments are as for `encode_batch`,
-        without `return_offsets`, `units` and `out`. Iterators are read in bounded memory.
+        Long documents are counted in parts if that is exact: by rank with merges in order of creation, or if
+        a pattern with a kernel splits text. Otherwise, and with `boundaries` or `sample`, all ids of a
+        document are in memory. Arguments as for `encode_batch`, without `return_offsets`, `units` and `out`.
 
         Examples
         --------
@@ -255,23 +248,20 @@ class Encoding(Fitted):
         Parameters
         ----------
         docs, pairs, allowed_special, disallowed_special
-            As for `encode_batch`; also one document, a `str`, bytes or a 1-D array. `pairs`: the second
-            document of each pair.
+            As for `encode_batch`; or one document, a `str`, bytes or a 1-D array. `pairs`: second documents.
         max_length
             The length for `truncation`, and for ``padding="max_length"``, ids of the template included.
         truncation, stride
             True or ``"longest_first"``, ``"only_first"``, ``"only_second"``: truncate documents, or these of
-            pairs. Only the needed part of a long document is read if that gives the same ids; errors in the
-            rest are then not reported. `stride`: the ids that windows share, with
-            `return_overflowing_tokens`.
+            pairs. If it gives the same ids, only the needed part of a document is read, and errors in the
+            rest are not reported. `stride`: the ids that windows share, with `return_overflowing_tokens`.
         padding
             True or ``"longest"``: all get the length of the longest document; ``"max_length"``: that length.
         pad_id, pad_to_multiple_of
             The id, or the special token, for padding; by default ``"[PAD]"``, ``"<pad>"`` or ``"<|pad|>"``.
             The length of padded documents is rounded up to a multiple.
         side, truncation_side
-            ``"right"`` or ``"left"``: the side of the padding, and the side from which documents are
-            truncated.
+            ``"right"`` or ``"left"``: the side of the padding, and the side that is truncated.
         template, add_special_tokens
             The parts of each input: special tokens and ``$A`` for the document, such as ``"[CLS] $A [SEP]"``,
             or a list of parts, which may be ids. For pairs a tuple of two templates, the second with ``$B``.
@@ -289,8 +279,8 @@ class Encoding(Fitted):
         Returns
         -------
         inputs
-            A `ModelInputs`, a dict: 1-D arrays for a single document, int32 matrices with padding, otherwise
-            lists of arrays.
+            A `ModelInputs`, a dict: 1-D arrays for one document, int32 matrices with padding, or lists of
+            arrays.
 
         Examples
         --------
@@ -404,9 +394,8 @@ class Encoding(Fitted):
     ) -> Iterator[NDArray[np.int32]]:
         """Yield the int32 ids of each document of an iterable, one after the other, in bounded memory.
 
-        About `batch` symbols are read and encoded together, on all threads; the result does not depend on it.
-        Options are `unknown`, `allowed_special` and `disallowed_special`, as for `encode`. Errors have the
-        number of the document in the whole iterable, and come after the documents of earlier batches.
+        About `batch` symbols are encoded together. Options are `unknown`, `allowed_special` and
+        `disallowed_special`. Errors number documents in the iterable, and come after earlier documents.
 
         Examples
         --------
@@ -433,10 +422,9 @@ class Encoding(Fitted):
 
         ``push(chunk)`` and ``finish()`` of the `EncoderStream` return ids; ``over(chunks)`` yields those of
         an iterable. The ids do not depend on the division into chunks. By rank, with merges in order of
-        creation, a few ids are held back (proof in ``coding/kernels/incremental.py``). For text with a named
-        pattern, all ids after the last certain split are held back. With `frame` every `frame` symbols are
-        encoded as a separate document. Other options: as for `encode`. ValueError if nothing is certain
-        without frames, and for other documents that are changed or split.
+        creation, a few ids are held back; for text with a named pattern, all after the last certain split.
+        With `frame` every `frame` symbols are a separate document. Other options: as for `encode`. ValueError
+        if nothing is certain without frames, or documents are changed or split.
 
         Examples
         --------

@@ -176,12 +176,7 @@ class Fitted(metaclass=_Class):
         return list(inspect.signature(cls.__init__).parameters)[1:]
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The constructor arguments, as a dict.
-
-        Parameters
-        ----------
-        deep
-            Ignored, since no argument is an estimator; scikit-learn's `clone` passes it.
+        """The constructor arguments, as a dict; `deep` is as for `clone` of scikit-learn, and ignored.
 
         Examples
         --------
@@ -191,13 +186,10 @@ class Fitted(metaclass=_Class):
         return {name: getattr(self, name) for name in self._param_names()}
 
     def set_params(self, **params: Any) -> Self:
-        """Change constructor arguments, and return the tokenizer itself.
+        """Change constructor arguments, as for `get_params`, and return the tokenizer itself.
 
-        Parameters
-        ----------
-        **params
-            `n_threads`, `unknown`, `objective` and the rule of encoding act at once, others at the next
-            `fit`. ValueError for an unknown name, and for `alphabet` and `preprocessing` after a fit.
+        `n_threads`, `unknown`, `objective` and the rule of encoding act at once, others at the next `fit`.
+        ValueError for an unknown name, and for `alphabet` and `preprocessing` after a fit.
 
         Examples
         --------
@@ -373,10 +365,7 @@ class Fitted(metaclass=_Class):
         return tables
 
     def __setattr__(self, name: str, value: Any) -> None:
-        """Set an attribute, and forget the plans made before.
-
-        ValueError for one that decides ids, once these are learned.
-        """
+        """Set an attribute; ValueError for one that decides ids, once these are learned."""
         if name in _LEARNED and "_model" in self.__dict__:
             hint = f"{type(self).__name__}(**{{**tok.get_params(), '{name}': ...}}) makes a new tokenizer"
             raise ValueError(f"{name}: a fitted tokenizer encodes by the one it was fitted with; {hint}")
@@ -434,9 +423,8 @@ class Fitted(metaclass=_Class):
     def is_lossless(self) -> bool:
         """Whether `decode` restores every text.
 
-        False if a normalizer changes text, or parts of it are left out or become an unknown token. Also False
-        if `unknown` allows symbols outside the alphabet, or several symbols share an id. `decode` then
-        returns the text as it was encoded.
+        False if a normalizer changes text, parts are left out or become an unknown token, `unknown` allows
+        other symbols, or several symbols share an id. `decode` then returns the text as it was encoded.
 
         Examples
         --------
@@ -487,9 +475,7 @@ class Fitted(metaclass=_Class):
 
     @property
     def vocab_size(self) -> int:
-        """One more than the largest id, special tokens and known words included: the rows of an embedding.
-
-        If ids have gaps, as with a mapping of special tokens, `get_vocab` has fewer tokens.
+        """One more than the largest id, gaps and special tokens included: the rows of an embedding.
 
         Examples
         --------
@@ -505,9 +491,9 @@ class Fitted(metaclass=_Class):
     def get_vocab(self) -> dict[Any, int]:
         """The id of every token by its name, in order of ids: a new dict at each call.
 
-        Over characters a name is the text of the token. Over bytes it has a character per byte, as in
-        vocabularies of Hugging Face (``"Ġlow"`` is `` low``). Over integers it is a tuple of them. Special
-        tokens have their text. A name of several tokens is that of a special token, or of the lowest id.
+        Over characters a name is the text of the token; over bytes it has a character per byte, as in Hugging
+        Face (``"Ġlow"`` is `` low``); over integers it is a tuple. Special tokens have their text. If tokens
+        share a name, its id is that of a special token, or the lowest.
 
         Examples
         --------
