@@ -42,12 +42,13 @@ def prose_of(path: pathlib.Path) -> str:
         if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef))
     ]
     docs = "\n\n".join(ast.get_docstring(node) or "" for node in nodes)
+    docs = re.sub(r"(?m)^ *(>>>|\.\.\.).*$", "", docs)
+    # a section, the name of a field, or an item begins a paragraph
     docs = re.sub(
-        r"^ *(>>>|\.\.\.).*$",
-        "",
-        re.sub(r"(?m)^ *[\w*, ]+ : .*$|\n *(?=- )", r"\n\g<0>\n", docs),
-        flags=re.MULTILINE,
+        r"(?m)^ *-{3,}$|^ *[\w*, ]+ : .*$|^( *)[\w*, ]+\n(?=\1 {4}\S)|^(?= *[-*] )", r"\n\g<0>\n", docs
     )
+    # a figure is no sentence
+    docs = "\n\n".join(p for p in re.split(r"\n\s*\n", docs) if not re.search(r"[^\s.!?] {2,}\S", p))
     return re.sub(r"``[^`]*``|`[^`]*`", "X", docs + "\n\n" + "\n".join(comments))
 
 
