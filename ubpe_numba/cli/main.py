@@ -2,9 +2,9 @@
 
 The commands are in `commands.py`.
 
-Exit codes: 0 for success; 1 if something failed (files, memory, extras that are not installed, a comparison
-by `verify`). 2 is for bad usage and bad input, 130 after Ctrl-C, 141 if the reader of standard output has
-closed it. Errors are one line on standard error.
+Exit codes: 0 for success, 1 if something failed (files, memory, extras that are not installed, a comparison
+by `verify`). Code 2 is for bad usage and bad input, 130 after Ctrl-C, 141 if the reader of standard output
+has closed it. Errors are one line on standard error.
 """
 
 from __future__ import annotations

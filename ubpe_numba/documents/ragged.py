@@ -169,9 +169,9 @@ class Ragged:
         Parameters
         ----------
         array
-            What has `__arrow_c_array__` or `__arrow_c_stream__` (a column of pyarrow, polars, pandas, ..., a
-            query of DuckDB) and holds lists of integers, or one such column: lists of any layout, sliced, in
-            chunks, or with a dictionary.
+            An object with `__arrow_c_array__` or `__arrow_c_stream__`, such as a column of pyarrow, polars or
+            pandas, or a query of DuckDB. It holds lists of integers, or is a table with one column of them.
+            Lists may have any layout, be sliced, in chunks, or with a dictionary.
         nulls : str
             ``"raise"``, or ``"empty"``: documents that are null are empty. A null inside a document is an
             error.

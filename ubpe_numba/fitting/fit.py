@@ -16,10 +16,9 @@ are in `text.py`, the tables in `kernels/pair_table.py`. `Loop` chooses threshol
 memory, and enlarges full arrays. `learn` is a whole fit in one process; `learn_more.py` continues from an
 earlier vocabulary, `memory.py` has the limit.
 
-A fit holds three things: its text (4 bytes per cell, or 2), the positions of the frequent pairs (4 bytes
-each), and the records of a batch of merges (12 bytes per occurrence). Only the positions can be made smaller:
-pairs below the threshold have none. With room for fewer positions a fit takes more epochs; its result is the
-same.
+A fit holds its text (4 bytes per cell, or 2) and the positions of the frequent pairs (4 bytes each). The
+records of a batch of merges take 12 bytes per occurrence. Only the positions can be made smaller: pairs below
+the threshold have none. With room for fewer positions a fit takes more epochs; its result is the same.
 """
 
 from __future__ import annotations

@@ -491,8 +491,8 @@ class Fitted(metaclass=_Class):
     def get_vocab(self) -> dict[Any, int]:
         """The id of every token by its name, in order of ids: a new dict at each call.
 
-        Over characters a name is the text of the token; over bytes it has a character per byte, as in Hugging
-        Face (``"Ġlow"`` is `` low``); over integers it is a tuple. Special tokens have their text. If tokens
+        Over characters a name is the text of the token. Over bytes it has a character per byte, as in Hugging
+        Face (``"Ġlow"`` is `` low``). Over integers it is a tuple. Special tokens have their text. If tokens
         share a name, its id is that of a special token, or the lowest.
 
         Examples

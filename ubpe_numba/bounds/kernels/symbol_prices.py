@@ -15,9 +15,9 @@ aba exceeds, bab and abab do by 1: the bound is 2 - 1 = 1 again.
 The bound is concave in the prices. Its maximum is that of a linear program, in which tokens belong to a
 vocabulary in part. Its usual dual has prices of edges, and shortest paths; a price of a symbol is the
 difference of the potentials of its nodes. Instead of the bound, accelerated gradients climb a smooth
-function: max(0, s) becomes s * s / (2 tau) up to tau and s - tau / 2 from there on. The n largest become a
-mixture (`share_out`). The gradient at a symbol is 1 minus its coverage. Each edge over it covers it by x *
-min(1, s / tau), x being the share of the edge's candidate.
+function. In it max(0, s) becomes s * s / (2 tau) up to tau and s - tau / 2 from there on. The n largest
+become a mixture (`share_out`). The gradient at a symbol is 1 minus its coverage. Each edge over it covers it
+by x * min(1, s / tau), x being the share of the edge's candidate.
 
 Prices are those of nodes, of which the last one of a unit has none; before[v] is the sum of the prices of its
 unit before v. Candidates for tokens are edges of a lattice, sorted by candidate. The document ababc with the

@@ -2,10 +2,10 @@
 
 Two tokens fit if E(s t) = (s, t). A sequence is an encoding if and only if all neighbors in it fit: proof in
 linear_bpe.py, whose `fits` tests one pair. Let u be the end of s and v the beginning of t. The tokens do not
-fit if a merge (u, v) -> k is made across their boundary while both exist: k < the parent of u in s, and k <=
-the parent of v in t. The tokens t of this merge are v and all that begin with a pair c = (v, .), c >= k. In
-the order in which each token is followed by those that begin with it, the largest pair first, they are an
-interval, which begins at v. So a row of the mask is a union of few intervals.
+fit if a merge (u, v) -> k is made across their boundary while both exist. That is so if k < the parent of u
+in s, and k <= the parent of v in t. The tokens t of this merge are v and all that begin with a pair c = (v,
+.), c >= k. In the order in which each token is followed by those that begin with it, the largest pair first,
+they are an interval, which begins at v. So a row of the mask is a union of few intervals.
 
 Merges 2 = (0, 1), 3 = (1, 0), 4 = (0, 0): 2 and 4 begin with 0, and 3 begins with 1:
 
@@ -26,9 +26,9 @@ from ubpe_numba.runtime.compiler import kernel
 def lay_out(left, right, starts, sizes, reach):
     """Put the V tokens into the order above.
 
-    `left` and `right` int32[m] are the pairs, parents before children. The kernel fills these, which the
-    caller allocates: `starts` int64[V], the place of each token; `sizes` int64[V], how many begin with it,
-    itself included; and `reach` int64[m], the tokens of the interval of each merge. O(V).
+    `left` and `right` int32[m] are the pairs, parents before children. The kernel fills three arrays of the
+    caller. `starts` int64[V] is the place of each token, `sizes` int64[V] how many begin with it, itself
+    included, and `reach` int64[m] the tokens of the interval of each merge. O(V).
 
     The merges above: starts [0, 3, 2, 4, 1], sizes [3, 2, 1, 1, 1], reach [2, 2, 2].
     """

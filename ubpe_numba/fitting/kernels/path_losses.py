@@ -18,7 +18,7 @@ With the symbols a and b and the token ab (edges 0-2 and 2-4), the document abab
     B      2   2   1   1   0         best: 2 tokens. The candidate abab, 0-4, saves 2 - (0 + 1 + 0) = 1.
 
 The first ab is worth A[1] + B[1] - 2 = 1. The worth of a token is also known without the unit with the
-largest saving, limited to the weight of that unit in one document (`most`): a token that only one document
+largest saving, limited to the weight of that unit in one document (`most`). A token that only one document
 supports is of little use to others.
 
 Sources: C. Schmidt et al., "Tokenization is more than compression", 2024 (losses); J. Lim et al., "A
