@@ -393,7 +393,7 @@ class Scale:
         return symbols.reshape(np.shape(signal))
 
     def fit_transform(self, signal: ArrayLike, y: Any = None) -> Any:
-        """`fit`, and `transform` of the same signal; arguments, result and errors as for these.
+        """`fit`, and `transform` of the same signal; arguments, result and errors are as for `fit`.
 
         Examples
         --------

@@ -394,8 +394,8 @@ class Encoding(Fitted):
     ) -> Iterator[NDArray[np.int32]]:
         """Yield the int32 ids of each document of an iterable, one after the other, in bounded memory.
 
-        About `batch` symbols are encoded together. Options are `unknown`, `allowed_special` and
-        `disallowed_special`. Errors number documents in the iterable, and come after earlier documents.
+        About `batch` symbols are encoded together. Options are as for `encode`: `unknown` and those of
+        special tokens. Errors number documents in the iterable, and come after earlier documents.
 
         Examples
         --------

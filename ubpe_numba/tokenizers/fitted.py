@@ -505,7 +505,7 @@ class Fitted(metaclass=_Class):
         return dict(self._names.ids)
 
     def token_to_id(self, token: Any) -> int | None:
-        """The id of a token by its name (see `get_vocab`), its bytes, or its integers.
+        """The id of a token by its name, as for `get_vocab`, its bytes, or its integers.
 
         None if no token has this name. TypeError for a name of a different kind than documents.
 
