@@ -408,7 +408,7 @@ class Fitted(metaclass=_Class):
 
     @property
     def kernels(self) -> Kernels:
-        """The present tokenizer inside functions that numba compiles, as `ubpe_numba.kernels.Kernels`."""
+        """The present tokenizer inside compiled functions, as for `ubpe_numba.kernels.Kernels`."""
         made: Kernels | None = self._made_plans.get("kernels")
         if made is None:
             from ubpe_numba.inside.header import Kernels  # here only: other calls need not wait for it
