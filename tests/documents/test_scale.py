@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import assume, example, given, strategies as st
-from reference.quantize import level_by_step, level_of_equal, position_by_mu
+from reference.quantize import level_by_step, level_of_equal, mean_of_level, position_by_mu
 from tables import each, refuses
 
 from ubpe_numba import Ragged, Scale
@@ -248,6 +248,7 @@ SCALES = [
     quantize([2**62, 2**62 + 9], step=3)[1],
     quantize([[0.1, 5], [0.3, 9]], levels=7, channels="separate")[1],
     quantize([[-0.3, 5], [0.1, 9]], law="mu", mu=100.5, gaps=True)[1],
+    quantize([[-0.3, 5], [0.1, 9]], levels=3, channels="separate", restore="mean")[1],
 ]
 
 
@@ -256,6 +257,71 @@ def test_a_scale_is_kept_as_json(scale: Scale) -> None:
     again = Scale.from_state(json.loads(json.dumps(scale.state())))
     for other in (again, pickle.loads(pickle.dumps(scale)), copy.deepcopy(scale)):
         assert other.state() == scale.state() and np.array_equal(other.max_error, scale.max_error)
+
+
+WAYS = ({"step": 0.7}, {"step": 3}, {"levels": 5}, {"law": "mu", "levels": 9})
+
+
+@given(FLOATS | integers().map(np.ndarray.tolist), st.sampled_from(WAYS))
+def test_levels_are_restored_to_means_within_the_bound(samples: list[Any], way: dict[str, Any]) -> None:
+    """The mean of a level, its middle counted once more; nearer to the samples of the fit than the middle."""
+    assume(max(samples) - min(samples) < 1e4)
+    signal = np.array(samples)
+    symbols, scale = quantize(signal, restore="mean", **way)
+    _, by_middles = quantize(signal, **way)
+    assert_within_bounds(signal, symbols, scale)
+    levels = np.arange(scale.n_symbols)
+    middles, means = by_middles.inverse_transform(levels), scale.inverse_transform(levels)
+    mine = [signal[symbols == level].tolist() for level in levels]
+    expected = [mean_of_level(part, middle) for part, middle in zip(mine, middles.tolist(), strict=True)]
+    assert np.allclose(means, expected, rtol=1e-15, atol=scale.max_error[0] * 1e-6)
+    errors = [np.square(restored[symbols] - signal.astype(float)).sum() for restored in (means, middles)]
+    assert errors[0] <= errors[1] * (1 + 1e-6) + 1e-9
+
+
+def test_means_of_recordings_channels_and_gaps() -> None:
+    rng = np.random.default_rng(0)
+    parts = [np.exp(rng.normal(0, 1, (n, 2))) for n in (400, 2, 300)]
+    whole = np.concatenate(parts)
+    for channels in ("shared", "separate", "one"):
+        scale = Scale(levels=8, channels=channels, gaps=True, restore="mean").fit(parts)
+        assert scale.state() == Scale(**scale.get_params()).fit(whole).state()
+        gone = np.insert(whole, [5, 9], np.nan, axis=0)
+        same = Scale(**scale.get_params()).fit(gone)
+        assert same.state() == scale.state()
+        back = same.inverse_transform(same.transform(gone))
+        assert np.isnan(back[[5, 10]]).all() and np.isnan(back).sum() == 4
+        assert (np.nanmax(np.abs(back - gone), axis=0) <= same.max_error.max()).all()
+        middles = scale.set_params(restore="middle").fit(whole)
+        rms = [
+            np.sqrt(np.mean((s.inverse_transform(s.transform(whole)) - whole) ** 2)) for s in (same, middles)
+        ]
+        assert rms[0] < 0.9 * rms[1] and "restore" not in middles.state()
+
+
+def test_samples_outside_do_not_pull_means_out_of_levels_and_a_fit_that_fails_changes_nothing() -> None:
+    scale = Scale(levels=4, low=0, high=4, restore="mean", clip=True).fit([1.2, 1.4, 99.0, 98.0, 97.0])
+    back = scale.inverse_transform([0, 1, 3])
+    assert np.allclose(back[:2], [0.5, (1.2 + 1.4 + 1.5) / 3])
+    assert 3.5 < back[2] <= 4 and scale.max_error[0] < 1.01
+    before = scale.state()
+    refuses(ValueError, "expected a sample in 0..4, got 99", scale.set_params(clip=False).fit, [99.0])
+    assert scale.set_params(clip=True).state() == before
+    refuses(
+        ValueError, "restore: expected at most 65536 levels", quantize, [0, 10**6], step=1, restore="mean"
+    )
+    refuses(ValueError, "restore: expected 'middle' or 'mean', got 'median'", quantize, [0], restore="median")
+    for shifts in (
+        [[0.0] * 3],
+        [[0.0] * 3 + [9.0]],
+        [[0.0] * 3 + [np.nan]],
+        [["0"] * 4],
+        [],
+        5,
+        [[0, 0, 0, 0]],
+    ):
+        refuses(ModelFormatError, "scale: ", changed, scale, shifts=shifts)
+    refuses(ModelFormatError, "unexpected field 'shifts'", changed, ONE, shifts=[[0.0] * ONE.n_symbols])
 
 
 @each("n_channels", [0, 2])

@@ -41,3 +41,12 @@ def position_by_mu(x: float, peak: float, mu: float) -> float:
     """
     y = math.log1p(mu * abs(x) / peak) / math.log1p(mu)
     return (1 + math.copysign(y, x)) / 2
+
+
+def mean_of_level(samples: list[Number], middle: float) -> float:
+    """The mean of the samples of a level and of its middle.
+
+    >>> mean_of_level([1, 2], 1.5), mean_of_level([], 4.0)
+    (1.5, 4.0)
+    """
+    return math.fsum([*samples, middle]) / (len(samples) + 1)

@@ -22,7 +22,15 @@ from typing import Any, Literal, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ubpe_numba.documents.samples import as_columns, check_finite, each, missing_in, refuse_masked, where_in
+from ubpe_numba.documents.samples import (
+    as_columns,
+    check_finite,
+    each,
+    missing_in,
+    refuse_masked,
+    several,
+    where_in,
+)
 from ubpe_numba.errors import ModelFormatError, NotFittedError, quoted
 from ubpe_numba.runtime.arrays import describe, positive, told
 from ubpe_numba.runtime.schema import check_fields
@@ -79,6 +87,10 @@ class Scale:
     gaps : bool
         Whether missing samples, NaN or masked, get a symbol, the last one, and come back as NaN. Otherwise
         they raise. With ``Preprocessing(break_tokens=[scale.gap])`` no token crosses them.
+    restore : {"middle", "mean"}
+        What a level is restored to: the middle between its borders, or the mean of the samples of the fit
+        there, with the middle as one more. By means errors are smaller on average, and `max_error` is
+        larger. For at most 65536 levels.
 
     Attributes
     ----------
@@ -153,9 +165,10 @@ class Scale:
         channels: Literal["shared", "separate", "one"] = "shared",
         clip: bool = False,
         gaps: bool = False,
+        restore: Literal["middle", "mean"] = "middle",
     ) -> None:
         self.step, self.levels, self.law, self.mu, self.low, self.high = step, levels, law, mu, low, high
-        self.channels, self.clip, self.gaps = channels, clip, gaps
+        self.channels, self.clip, self.gaps, self.restore = channels, clip, gaps, restore
         self._fit: Any = None
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
@@ -233,6 +246,15 @@ class Scale:
         (4, 20)
         """
         state = self._learned(signal, self._settings())
+        if "restore" in state:
+            by_middles = type(self)(clip=self.clip)
+            by_middles._become(state)
+            state["shifts"] = by_middles._shifts(signal)
+        self._become(state)
+        return self
+
+    def _become(self, state: dict[str, Any]) -> None:
+        """Take a scale by the fields of `state`."""
         parts = [_channel(state, channel) for channel in range(len(state["low"]))]
         sizes, is_separate = [part.n for part in parts], state["channels"] == "separate"
         n = (sum if is_separate else max)(sizes) + state["gaps"]
@@ -257,7 +279,28 @@ class Scale:
         self.max_error: NDArray[np.float64] = np.array([part.max_error for part in parts])
         width = 0 if state["channels"] == "one" else None if self.ndim_ == 1 else len(parts)
         self._fit = state, [*zip(parts, self.first_symbols, strict=True)], self.gap, width
-        return self
+
+    def _shifts(self, signal: ArrayLike) -> list[list[float]]:
+        """How far the mean of each level of each channel is from its middle, which counts as one more sample."""
+        _, parts, gap, width = self._fit
+        recordings, symbols = several(signal), self.transform(signal)
+        if recordings is None:
+            recordings, symbols = [signal], [symbols]
+        sums, counts = ([np.zeros(part.n) for part, _ in parts] for _ in range(2))
+        for recording, of_recording in zip(recordings, symbols, strict=True):
+            samples, _ = as_columns(recording, "signal", "iuf", width)
+            levels, _ = as_columns(of_recording, "signal", "iu", width)
+            for channel, (part, first) in enumerate(parts):
+                is_sample = levels[:, channel] != gap
+                mine = levels[is_sample, channel].astype(np.int64) - first
+                above = samples[is_sample, channel].astype(np.float64) - _middles(part, mine)
+                # of clipped samples it may be more
+                above = np.clip(above, -part.max_error, part.max_error)
+                np.add.at(
+                    sums[channel], mine, above
+                )  # in order, so that recordings have the sums of their whole
+                np.add.at(counts[channel], mine, 1)
+        return [(total / (n + 1)).tolist() for total, n in zip(sums, counts, strict=True)]
 
     def _settings(self) -> dict[str, Any]:
         """The checked parameters, without the range; ValueError for parameters that exclude each other."""
@@ -282,13 +325,16 @@ class Scale:
         mu = float(_number(self.mu, "mu"))
         if not 1e-6 <= mu <= 1e9:
             raise ValueError(f"mu: expected 1e-6..1e9, got {mu}")
-        return {
+        if self.restore not in ("middle", "mean"):
+            raise ValueError(f"restore: expected 'middle' or 'mean', got {quoted(self.restore)}")
+        settings = {
             "levels": levels,
             "law": law,
             "mu": mu,
             "channels": channels,
             "gaps": _flag(self.gaps, "gaps"),
         }
+        return settings if self.restore == "middle" else {**settings, "restore": "mean"}
 
     def _learned(self, signal: ArrayLike, settings: dict[str, Any]) -> dict[str, Any]:
         """The fields of `state` for a signal, or for recordings together."""
@@ -403,7 +449,7 @@ class Scale:
         return self.fit(signal).transform(signal)
 
     def inverse_transform(self, symbols: Any) -> Any:
-        """Give each symbol the middle of its level.
+        """Give each symbol the middle of its level, or with ``restore="mean"`` about the mean of its samples in the fit.
 
         Parameters
         ----------
@@ -441,7 +487,8 @@ class Scale:
             if (at := np.flatnonzero((levels < 0) | (levels >= part.n))).size:
                 expected = f"expected a symbol in {first}..{first + part.n - 1}, got {column[at[0]]}"
                 raise ValueError(f"{where_in('symbols', channel, ndim)}position {at[0]}: {expected}")
-            samples[:, channel] = np.where(missing, np.nan, _middles(part, levels))
+            restored = _middles(part, levels) + (0 if part.shifts is None else part.shifts[levels])
+            samples[:, channel] = np.where(missing, np.nan, restored)
         return samples.reshape(np.shape(symbols))
 
     def state(self) -> dict[str, Any]:
@@ -479,14 +526,18 @@ class Scale:
         """
         if not isinstance(state, dict):
             raise ModelFormatError(f"scale: expected a dict, got {describe(state)}")
-        fields = {"gaps": False, "clip": False, **state}
-        check_fields(fields, (*_USUAL, "ndim"), "scale")
+        fields = {"gaps": False, "clip": False, "restore": "middle", **state}
+        more = ("ndim", "shifts") if fields["restore"] == "mean" else ("ndim",)
+        check_fields(fields, (*_USUAL, *more), "scale")
         try:
-            ndim = fields.pop("ndim")
+            ndim, shifts = fields.pop("ndim"), fields.pop("shifts", None)
             if ndim not in (1, 2) or fields["levels"] is fields["step"]:  # both are None
                 raise ValueError(f"ndim: expected 1 or 2, and levels or a step, got {quoted(ndim)}")
-            return cls(**fields).fit(np.empty((0, np.size(fields["low"]))[:ndim]))
-        except (TypeError, ValueError) as error:
+            scale = cls(**fields).fit(np.empty((0, np.size(fields["low"]))[:ndim]))
+            if shifts is not None:
+                scale._become({**scale._fit[0], "shifts": shifts})
+            return scale
+        except (TypeError, ValueError, LookupError) as error:
             raise ModelFormatError(f"scale: {error}") from error
 
     def __repr__(self) -> str:
@@ -523,6 +574,7 @@ class _Channel(NamedTuple):
     first: int = 0  # from this channel on
     # borders of mu levels: n + 1, in -1..1; otherwise levels are of equal width
     borders: NDArray[np.float64] | None = None
+    shifts: NDArray[np.float64] | None = None  # n, of what levels are restored to, from their middles
 
 
 def _channel(state: dict[str, Any], channel: int) -> _Channel:
@@ -555,7 +607,16 @@ def _channel(state: dict[str, Any], channel: int) -> _Channel:
         raise ValueError(
             f"{'high' if step is None else 'step'}: {where}the levels of {low}..{high} exceed float64"
         )
-    return scale
+    if "restore" in state and scale.n > MOST_MU:
+        raise ValueError(f"restore: {where}expected at most {MOST_MU} levels for means, got {scale.n}")
+    if (shifts := state.get("shifts")) is None:
+        return scale
+    values = np.asarray(shifts[channel])
+    if values.shape != (scale.n,) or values.dtype.kind != "f" or not np.abs(values).max() <= scale.max_error:
+        raise ValueError(f"shifts: {where}expected {scale.n} floats within {scale.max_error}")
+    rounding = 2 * float(np.spacing(max(abs(float(low)), abs(float(high))) + scale.max_error))
+    error = scale.max_error + float(np.abs(values).max()) + rounding
+    return scale._replace(shifts=values, max_error=error)
 
 
 def _cut(scale: _Channel, x: NDArray[Any]) -> NDArray[np.int64]:

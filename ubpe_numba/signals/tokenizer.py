@@ -1031,7 +1031,7 @@ def _checked(
     wrong = {
         "scale: expected steps and one axis for each of the parameters": scale.step_ is None
         or scale.ndim_ != (1 if params["channel_axis"] is None else 2)
-        or (scale.channels, scale.gaps, scale.clip) != ("shared", False, False)
+        or (scale.channels, scale.gaps, scale.clip, scale.restore) != ("shared", False, False, "middle")
         or scale.n_symbols >= MOST,
         f"n_gaps: expected 1..{len(GAPS)}": type(head["n_gaps"]) is not int
         or not 1 <= head["n_gaps"] <= len(GAPS),
