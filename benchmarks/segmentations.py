@@ -1,11 +1,12 @@
 """Which segmentation for what: tokens per 1000 symbols, and bits per symbol of models over the tokens, of documents not seen.
 
-Every second document is held out. A tokenizer of each kind is fitted on the others, which it encodes for a
-unigram and a bigram model (absolute discounting); the bits are those that the models need for the held-out
-documents. sentencepiece's Unigram takes part if it is installed, on lines of 90 symbols, each symbol a
-character. Prints a Markdown table; with `--speed` also the rates of encoding, sampling and training beside
-sentencepiece's, on one thread, the sides alternated, medians, and for text the training on words, ours of
-GPT-2's pattern, sentencepiece's of its own rule, with the tokens and bits per byte of documents not seen.
+Every second document is held out. A tokenizer of each kind is fitted on the others, which it encodes for
+n-grams; the bits are those that unigrams, and n-grams of the best order, need for the held-out documents, as
+`ubpe_numba.compare` has them. The symbols themselves, raw, are a way too. sentencepiece's Unigram takes part
+if it is installed, on lines of 90 symbols, each symbol a character. Prints a Markdown table; with `--speed`
+also the rates of encoding, sampling and training beside sentencepiece's, on one thread, the sides alternated,
+medians, and for text the training on words, ours of GPT-2's pattern, sentencepiece's of its own rule, with
+the tokens and bits per byte of documents not seen.
 """
 
 from __future__ import annotations
@@ -26,15 +27,15 @@ import numpy as np
 from suite import common
 
 from ubpe_numba import BPE, UBPE, Preprocessing, Ragged
+from ubpe_numba.views.comparison import figures
 from ubpe_numba.vocabulary.alphabet import Alphabet
 from ubpe_numba.vocabulary.model import Model
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
-WAYS = ("rank", "tfidf", "shortest", "refine", "refine, reweight", "reweight", "refine likelihood")
+WAYS = ("raw", "rank", "tfidf", "shortest", "refine", "refine, reweight", "reweight", "refine likelihood")
 CORPORA = ("text", "Python", "Chinese", "dna", "ecg", "wav")
 _LINE = 90  # symbols of a line: sentencepiece finds few seeds in longer ones
 _FIRST_CHARACTER = 0x100  # of the characters that stand for symbols: none is a space or a control character
-_DISCOUNT = 0.75
 
 
 def main() -> None:
@@ -52,7 +53,7 @@ def main() -> None:
     options = parser.parse_args()
     peer = importlib.util.find_spec("sentencepiece") is not None
     ways = options.ways.split(";") + ["sentencepiece"] * peer
-    print("tokens per 1000 symbols / bits per symbol, unigram model / bigram model\n")
+    print("tokens per 1000 symbols / bits per symbol, unigrams / n-grams of the best order\n")
     print("| corpus, size | " + " | ".join(ways) + " |\n|" + " --- |" * (len(ways) + 1), flush=True)
     notes = []
     for name in options.corpora.split(","):
@@ -63,9 +64,8 @@ def main() -> None:
             for way in ways:
                 print(f"{name} {size} {way}", file=sys.stderr, flush=True)
                 encode, n_ids = next(encoders)
-                per_1000 = 1000 * (encoded := encode(held)).total / held.total
-                one, two = bits(encode(seen), encoded, n_ids)
-                cells.append(f"{per_1000:.1f} / {one / held.total:.3f} / {two / held.total:.3f}")
+                tokens, one, _, best, *_ = figures([seen, held], [encode(seen), encode(held)], n_ids, None)
+                cells.append(f"{tokens:.1f} / {one:.3f} / {best:.3f}")
             print(f"| {pathlib.Path(name).stem} {size} | " + " | ".join(cells) + " |", flush=True)
             if options.speed and peer:
                 found = [speed(seen, held, n_alphabet, size)]
@@ -110,6 +110,7 @@ def tokenizers(seen: Ragged, n_alphabet: int, size: int, ways: list[str]) -> Any
         if "refine" in way and "refine" not in made and "likelihood" not in way:
             made["refine"] = plain.refine(seen, progress=False)
         tok = {
+            "raw": lambda: BPE.from_merges(np.zeros((0, 2), np.int64), **options),
             "rank": lambda: BPE(size, **options).fit(seen, progress=False),
             "tfidf": lambda: UBPE(size, 1, **options).fit(seen, progress=False),
             "shortest": lambda: plain,
@@ -119,32 +120,6 @@ def tokenizers(seen: Ragged, n_alphabet: int, size: int, ways: list[str]) -> Any
             "refine likelihood": lambda: plain.refine(seen, objective="likelihood", progress=False),
         }[way]()
         yield tok.encode_batch, len(tok.vocabulary)
-
-
-def bits(seen: Ragged, held: Ragged, n_ids: int) -> tuple[float, float]:
-    """What encoded documents take by a unigram and by a bigram model of others."""
-    seen, held = seen.compact(), held.compact()
-    counts = np.bincount(seen.values, minlength=n_ids) + 0.5
-    p = counts / counts.sum()
-    left, right = _neighbours(seen)
-    pairs, times = np.unique(left * n_ids + right, return_counts=True)
-    follow = np.bincount(left, minlength=n_ids)
-    kinds = np.bincount(pairs // n_ids, minlength=n_ids)
-    left, right = _neighbours(held)
-    at = np.minimum(np.searchsorted(pairs, left * n_ids + right), pairs.size - 1)
-    n = np.where(pairs[at] == left * n_ids + right, times[at], 0)
-    both = (np.maximum(n - _DISCOUNT, 0) + _DISCOUNT * kinds[left] * p[right]) / np.maximum(follow[left], 1)
-    first = held.values[held.offsets[:-1][np.diff(held.offsets) > 0]]
-    two = np.log2(np.where(follow[left] > 0, both, p[right])).sum() + np.log2(p[first]).sum()
-    return -float(np.log2(p[held.values]).sum()), -float(two)
-
-
-def _neighbours(ids: Ragged) -> tuple[np.ndarray, np.ndarray]:
-    """All pairs of neighbours inside documents, int64."""
-    inside = np.ones(max(ids.total - 1, 0), bool)
-    ends = ids.offsets[1:-1]
-    inside[ends[(ends > 0) & (ends < ids.total)] - 1] = False
-    return ids.values[:-1][inside].astype(np.int64), ids.values[1:][inside].astype(np.int64)
 
 
 def characters(documents: Ragged) -> list[str]:
@@ -303,11 +278,9 @@ def speed_of_words(text: bytes, size: int) -> str:
             start = time.perf_counter()
             encode, n_ids = train()
             times.append(time.perf_counter() - start)
-            n_bytes, found = sum(len(line.encode()) for line in held), encode(held)
-            one = bits(encode(seen), found, n_ids)[0]
-            cells.append(
-                f"{1000 * found.total / n_bytes:.1f} tokens per 1000 bytes, {one / n_bytes:.3f} bits per byte"
-            )
+            lines = [Ragged.from_lists([line.encode() for line in part]) for part in (seen, held)]
+            tokens, one, *_ = figures(lines, [encode(seen), encode(held)], n_ids, None)
+            cells.append(f"{tokens:.1f} tokens per 1000 bytes, {one:.3f} bits per byte")
         rounds.append(times)
     own, peer = (statistics.median(times) for times in zip(*rounds, strict=True))
     ratio = statistics.median(b / a for a, b in rounds)

@@ -1,4 +1,4 @@
-"""Figures of speed in the README and the pages are those of the one report that `benchmarks/compare.py` wrote."""
+"""Figures of speed and of models in the README and the pages are those of the files that benchmarks wrote."""
 
 import importlib.util
 import json
@@ -22,7 +22,7 @@ def _module():
 
 TABLES = _module()
 REPORT = json.loads((ROOT / "benchmarks" / "report.json").read_text(encoding="utf-8"))
-BLOCKS = TABLES.tables(REPORT)
+BLOCKS = TABLES.blocks()
 
 
 @pytest.mark.parametrize("page", TABLES.PAGES)

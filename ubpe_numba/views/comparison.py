@@ -166,8 +166,8 @@ def compare(
                     for part in parts
                 ]
             )
-            rows.append((title, _figures(raw[title], raw[title], None, budget)))
-        rows.append((str(name), _figures(raw[title], encoded, tok.vocab_size, budget)))
+            rows.append((title, figures(raw[title], raw[title], None, budget)))
+        rows.append((str(name), figures(raw[title], encoded, tok.vocab_size, budget)))
     return Comparison(*zip(*rows, strict=True))
 
 
@@ -208,7 +208,7 @@ def _numbered(parts: list[Any]) -> list[Ragged]:
     return ragged
 
 
-def _figures(raw: list[Ragged], ids: list[Ragged], n_ids: int | None, budget: int | None) -> list[float]:
+def figures(raw: list[Ragged], ids: list[Ragged], n_ids: int | None, budget: int | None) -> list[float]:
     """A row of the table; `raw` and `ids` are the documents to learn from, and the held-out ones."""
     learned = raw[0].lengths.cumsum()
     n = learned.size if budget is None else min(learned.size, int(np.searchsorted(learned, budget)) + 1)
