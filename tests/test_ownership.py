@@ -79,6 +79,7 @@ GIVES: dict[str, Callable[[Any, Any], Any]] = {
     "count": lambda tok, docs: tok.count(docs),
     "index": lambda tok, docs: [(index := tok.index(tok.encode_batch(docs))), list(index)],
     "spans": lambda tok, docs: tok.spans(docs), "usage": lambda tok, docs: tok.usage(docs),
+    "followers": lambda tok, docs: [tok.followers(), tok.followers([0, 1])],
     "vocabulary": lambda tok, docs: [tok.vocabulary, tok.vocabulary[3]],
     "tree of a token": lambda tok, docs: tok.vocabulary.tree(3), "history_": lambda tok, docs: getattr(tok, "history_", None),
     "get_params": lambda tok, docs: tok.get_params(),
