@@ -53,10 +53,12 @@ def test_parameters_are_stored_and_set_unchanged(cls: Any) -> None:
         and tok.get_params() == params
         and tok.set_params().get_params() == params
     )
-    refuses(
-        ValueError, rf"luck: not a parameter of {cls.__name__}; there are n_tokens", tok.set_params, luck=7
-    )
-    assert tok.get_params() == params
+    message = rf"luck: not a parameter of {cls.__name__}; there are n_tokens"
+    refuses(ValueError, message, tok.set_params, n_tokens=5, luck=7)
+    assert tok.get_params() == params  # of several none is set, as of a fitted one
+    tok = cls(4).fit([[0, 1]], progress=False)
+    refuses(ValueError, "^alphabet: a fitted tokenizer", tok.set_params, n_tokens=5, alphabet=7)
+    assert tok.n_tokens == 4
 
 
 def test_repr_shows_parameters_and_size(cls: Any, tmp_path: pathlib.Path) -> None:

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ubpe_numba.documents.flat import Documents, Named, place_of, several
+from ubpe_numba.documents.flat import Documents, Named, place_of, several, signed
 from ubpe_numba.errors import listed
-from ubpe_numba.runtime.arrays import check_offsets, describe, offsets_of, plain, signed
+from ubpe_numba.runtime.arrays import check_offsets, describe, offsets_of, plain
 from ubpe_numba.runtime.lazy import require
 
 _NULL = "is null; drop or fill nulls first"
@@ -122,8 +122,9 @@ def _reading(name: str) -> Iterator[None]:
     try:
         yield
     except (pa.ArrowInvalid, pa.ArrowIndexError, OSError) as error:
-        reason = str(error).partition(" Detail: ")[0]
-        raise ValueError(f"{name}: the Arrow array cannot be read: {reason}") from error
+        raise ValueError(
+            f"{name}: the Arrow array cannot be read: {str(error).partition(' Detail: ')[0]}"
+        ) from error
 
 
 def _form(kind: Any) -> str:

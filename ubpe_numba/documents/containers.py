@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ubpe_numba.documents.arrow import read_arrow_document, wrong_table
-from ubpe_numba.documents.flat import Documents, place_of
-from ubpe_numba.runtime.arrays import check_offsets, describe, has_arrow, offsets_of, places_of, plain, signed
+from ubpe_numba.documents.flat import Documents, has_arrow, place_of, signed
+from ubpe_numba.runtime.arrays import check_offsets, describe, offsets_of, places_of, plain
 
 _AWKWARD_TEXTS = {"string": "utf8", "bytestring": "bytes"}
 

@@ -5,7 +5,7 @@ The lists are flattened, or collected in batches.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -16,9 +16,7 @@ from ubpe_numba.errors import quoted
 from ubpe_numba.runtime.arrays import offsets_of, places_of
 from ubpe_numba.runtime.schema import pickled
 
-_TYPES: list[np.dtype[Any]] = [
-    np.dtype(t) for t in (np.uint8, np.int8, np.uint16, np.int16, np.uint32, np.int32, np.int64)
-]
+_TYPES: list[np.dtype[Any]] = [np.dtype(code) for code in ("u1", "i1", "u2", "i2", "u4", "i4", "i8")]
 
 
 #: Advice at the ends of messages, for a document that contains several, has floats, or has missing values.
@@ -116,6 +114,25 @@ def flatten_ints(
         raise ValueError(
             f"{where}: expected an integer that fits int64, got {quoted(int(flat[position]))}"
         ) from None
+
+
+def has_arrow(cls: type) -> bool:
+    """Whether instances of a class hand out arrays of Arrow."""
+    return hasattr(cls, "__arrow_c_stream__") or hasattr(cls, "__arrow_c_array__")
+
+
+def signed(values: NDArray[Any], where: Callable[..., str]) -> NDArray[Any]:
+    """Integers as they are, but uint64 as int64: NumPy and Numba promote a mix of the two to float64.
+
+    ValueError beyond int64; `where` is what messages call the value at an index.
+    """
+    if values.dtype != np.uint64:
+        return values
+    found = values.view(np.int64)
+    if (at := np.argwhere(found < 0)).size:
+        index = tuple(at[0].tolist())
+        raise ValueError(f"{where(*index)}: expected an integer that fits int64, got {values[index]}")
+    return found
 
 
 def several(name: str) -> str:

@@ -17,17 +17,9 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ubpe_numba.documents.flat import flatten_ints, place_of
+from ubpe_numba.documents.flat import flatten_ints, has_arrow, place_of
 from ubpe_numba.errors import quoted
-from ubpe_numba.runtime.arrays import (
-    check_offsets,
-    describe,
-    has_arrow,
-    integer,
-    offsets_of,
-    places_of,
-    plain,
-)
+from ubpe_numba.runtime.arrays import check_offsets, describe, integer, offsets_of, places_of, plain
 from ubpe_numba.runtime.lazy import require, view
 
 _WAY = (

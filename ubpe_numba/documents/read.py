@@ -28,19 +28,12 @@ from ubpe_numba.documents.flat import (
     Documents as Documents,  # as all import it
     GrowingArray,
     flatten_ints,
+    has_arrow,
     several,
+    signed,
 )
 from ubpe_numba.documents.ragged import Ragged
-from ubpe_numba.runtime.arrays import (
-    check_offsets,
-    describe,
-    distinct,
-    has_arrow,
-    offsets_of,
-    plain,
-    signed,
-    writable,
-)
+from ubpe_numba.runtime.arrays import check_offsets, describe, distinct, offsets_of, plain, writable
 
 MOST = 2**62  # symbols in all, weights counted: far enough below 2**63 that sums do not overflow
 _INT32 = np.dtype(np.int32)

@@ -32,7 +32,7 @@ from ubpe_numba.documents.samples import (
     where_in,
 )
 from ubpe_numba.errors import ModelFormatError, NotFittedError, quoted
-from ubpe_numba.runtime.arrays import describe, positive, told
+from ubpe_numba.runtime.arrays import Parameters, describe, positive, told
 from ubpe_numba.runtime.schema import check_fields
 
 MOST = 2**31 - 1  # symbols: they are int32
@@ -47,7 +47,7 @@ Number = int | float
 
 
 @told
-class Scale:
+class Scale(Parameters):
     r"""Round signals to levels, which are the symbols that a tokenizer is fitted on, and back.
 
     What rounding takes away is the only loss: tokenizers give back the same symbols, and `inverse_transform`
@@ -170,49 +170,6 @@ class Scale:
         self.step, self.levels, self.law, self.mu, self.low, self.high = step, levels, law, mu, low, high
         self.channels, self.clip, self.gaps, self.restore = channels, clip, gaps, restore
         self._fit: Any = None
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The constructor arguments, as a dict.
-
-        Parameters
-        ----------
-        deep : bool
-            Ignored, since no argument is an estimator; scikit-learn's `clone` passes it.
-
-        Returns
-        -------
-        dict
-            The arguments.
-
-        Examples
-        --------
-        >>> Scale(levels=8).get_params()["levels"]
-        8
-        """
-        return {name: getattr(self, name) for name in _USUAL}
-
-    def set_params(self, **params: Any) -> Self:
-        """Change constructor arguments. All except `clip` act at the next `fit`.
-
-        Parameters
-        ----------
-        **params
-            The new values. ValueError for a name that is not an argument; nothing is changed then.
-
-        Returns
-        -------
-        Self
-            The scale itself.
-
-        Examples
-        --------
-        >>> Scale(levels=8).set_params(levels=4)
-        Scale(levels=4)
-        """
-        if unknown := params.keys() - _USUAL.keys():
-            raise ValueError(f"{min(unknown)}: not a parameter of Scale; there are {', '.join(_USUAL)}")
-        vars(self).update(params)
-        return self
 
     def fit(self, signal: ArrayLike, y: Any = None) -> Self:
         """Choose the scale of each channel.

@@ -19,9 +19,9 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from ubpe_numba.documents.flat import MISSING, ROUND, Documents, Named, place_of
+from ubpe_numba.documents.flat import MISSING, ROUND, Documents, Named, has_arrow, place_of
 from ubpe_numba.errors import ModelFormatError, quoted
-from ubpe_numba.runtime.arrays import describe, has_arrow, offsets_of
+from ubpe_numba.runtime.arrays import describe, offsets_of
 
 _COLUMNS = ("str", "utf8", "categor", "enum", "dictionary")  # in names of types of columns of words
 #: Types whose objects cannot be names.
@@ -116,22 +116,20 @@ def rows_of(docs: Any, name: str) -> list[Sequence[Any]]:
     """
     if hasattr(docs, "columns") or type(docs).__name__.endswith("GroupBy"):
         raise TypeError(f"{name}: expected documents of words, got {describe(docs)}; give one column of it")
-    for method in ("to_pylist", "to_list", "tolist"):
-        if hasattr(docs, method) and not isinstance(docs, (list, tuple)):
-            docs = getattr(docs, method)()
-            break
-    return [_row(doc, f"{name}: document {i}") for i, doc in enumerate(docs)]
+    return [_row(doc, f"{name}: document {i}") for i, doc in enumerate(_listed(docs))]
+
+
+def _listed(column: Any) -> Any:
+    """A column of another library as a list; others as they are."""
+    method = next((name for name in ("to_pylist", "to_list", "tolist") if hasattr(column, name)), None)
+    return getattr(column, method)() if method else column
 
 
 def _row(doc: Any, where: str) -> Sequence[Any]:
     """One document of words as a list or tuple."""
-    if isinstance(doc, (list, tuple)):
-        return doc
-    for method in ("to_pylist", "to_list", "tolist"):
-        if hasattr(doc, method):
-            found = getattr(doc, method)()
-            if isinstance(found, list):
-                return found
+    row = _listed(doc)
+    if isinstance(row, (list, tuple)):
+        return row
     way = f"; {quoted(doc)}.split() makes words of a text" if isinstance(doc, str) and len(doc) < 30 else ""
     raise TypeError(f"{where}: expected a list of words, got {describe(doc)}{way}")
 

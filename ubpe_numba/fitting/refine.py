@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import logging
 import math
+import time
 from typing import Any
 
 import numpy as np
@@ -37,7 +38,7 @@ from ubpe_numba.fitting.kernels import other_paths
 from ubpe_numba.fitting.reweight import LEAST, likeliest, logarithms, probabilities
 from ubpe_numba.fitting.substrings import Substrings
 from ubpe_numba.fitting.units import units_of
-from ubpe_numba.fitting.vocabulary_search import Deadline, search_vocabulary
+from ubpe_numba.fitting.vocabulary_search import search_vocabulary
 from ubpe_numba.runtime.arrays import positive, writable
 from ubpe_numba.runtime.messages import Progress
 from ubpe_numba.vocabulary.alphabet import MAX_SIZE, Alphabet
@@ -82,7 +83,8 @@ def refined(
     `goal` as of `search_vocabulary`; `longest`: symbols of the longest token; `counted`: whether documents
     are counts of words; `settings` of the fits that merges come from.
     """
-    deadline, n_alphabet, n_threads = Deadline(seconds), alphabet.size, settings.n_threads
+    deadline = math.inf if seconds is None else time.monotonic() + seconds
+    n_alphabet, n_threads = alphabet.size, settings.n_threads
     # words are short: those that occur once may fill what room is left
     least = 2 if segmenter.pretokenizer is None else 1
     if segmenter.pretokenizer is None or counted:
@@ -127,7 +129,7 @@ def refined(
     if objective == "likelihood":
         return pruned(ids, corpus, made, n, n_threads, progress)
     # then the merges of a fit may be better
-    if goal[0] is False or not len(units.held) or deadline.is_over():
+    if goal[0] is False or not len(units.held) or time.monotonic() >= deadline:
         merges = merges_of(corpus, alphabet, n, None)
         other = _with_counts(corpus, ids, merges, n_alphabet, n_threads)
         assert made.occurrences is not None

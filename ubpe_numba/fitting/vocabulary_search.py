@@ -52,21 +52,6 @@ _SILENT = Progress(False)
 log = logging.getLogger("ubpe_numba")
 
 
-class Deadline:
-    """A point in time, `seconds` ahead; None for never.
-
-    >>> Deadline(0).is_over(), Deadline(None).is_over()
-    (True, False)
-    """
-
-    def __init__(self, seconds: float | None) -> None:
-        self._end = None if seconds is None else time.monotonic() + seconds
-
-    def is_over(self) -> bool:
-        """Whether it has passed."""
-        return self._end is not None and time.monotonic() >= self._end
-
-
 class Goal(NamedTuple):
     """Which tokens are chosen."""
 
@@ -89,7 +74,7 @@ def search_vocabulary(
     least: int,
     most_tables: int,
     n_threads: int,
-    deadline: Deadline,
+    deadline: float,
     progress: Progress,
 ) -> Ragged:
     """The learned tokens, as sequences: `n`, or fewer if documents hold fewer that occur twice.
@@ -169,7 +154,7 @@ def _choice(
     levels, before = first.levels(min_count or _LEAST), 0
     for count in progress.rounds(levels, "refine, try on what is held out", "choice"):
         better(Goal(True, count))
-        if (0 < before <= last and min_count is None) or first.deadline.is_over():
+        if (0 < before <= last and min_count is None) or time.monotonic() >= first.deadline:
             break
         # with room left, tokens that fill it may be as good
         before = last if chosen[0].size == first.n else 0
@@ -242,7 +227,7 @@ class SwapSearch:
         most: np.ndarray,
         n: int,
         n_threads: int,
-        deadline: Deadline,
+        deadline: float,
     ) -> None:
         self.substrings, self.weights, self.n, self.deadline = substrings, weights, n, deadline
         self._threads = n_threads
@@ -274,7 +259,7 @@ class SwapSearch:
         for _ in progress.rounds(range(rounds), "refine, search"):
             alone = batch if steps > 1 else 0
             added = self._best(goal, self.n - inside.size + alone, batch - alone)
-            if not added.size or self.deadline.is_over():
+            if not added.size or time.monotonic() >= self.deadline:
                 break
             trial, new = self._fewer(np.concatenate([inside, added]), goal, steps)
             if new < total:
@@ -284,7 +269,7 @@ class SwapSearch:
             if not batch:
                 break
             self._measured(inside)
-        if start and inside.size < self.n < self._numbers.size and not self.deadline.is_over():
+        if start and inside.size < self.n < self._numbers.size and time.monotonic() < self.deadline:
             other = self.search(goal, inside[:0], *_LAST)
             if other[1] < total:
                 return other
@@ -304,7 +289,7 @@ class SwapSearch:
         for goal in goals:
             for _ in range(times):
                 room = self.n - inside.size
-                if not room or self.deadline.is_over():
+                if not room or time.monotonic() >= self.deadline:
                     break
                 self._limit(goal.min_count)
                 self._measured(inside)

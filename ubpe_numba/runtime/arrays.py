@@ -3,10 +3,11 @@
 Two parts, in this order:
 
 - any value: `describe` names it in messages, `told` adds hints about unknown arguments, `positive` checks an
-  integer from a user, `resolve_threads` determines the number of threads;
-- arrays: `plain`, `signed` and `writable` give them the form for kernels. `frozen` copies arrays that others
-  may change, `freeze` protects arrays that others see. `offsets_of` and `check_offsets` make and check
-  offsets, `distinct` joins positions, `places_of` lists the indices of ranges.
+  integer from a user, `resolve_threads` determines the number of threads, `Parameters` are those of a
+  constructor;
+- arrays: `plain` and `writable` give them the form for kernels. `frozen` copies arrays that others may change,
+  `freeze` protects arrays that others see. `offsets_of` and `check_offsets` make and check offsets,
+  `distinct` joins positions, `places_of` lists the indices of ranges.
 """
 
 from __future__ import annotations
@@ -20,12 +21,13 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, TypeVar, cast
+from typing import Any, Self, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ubpe_numba.errors import quoted, shortened
+from ubpe_numba.runtime.counterparts import ARGUMENTS, hint
 
 F = TypeVar("F", bound=Callable[..., Any])
 #: No machine has more processors: Linux is built for at most 8,192. More threads are a mistake, and each
@@ -178,8 +180,6 @@ def told(function: F) -> F:
                 raise TypeError(f"{error}; by name: {', '.join(named)}" if named else str(error)) from None
             if not mark:
                 raise
-            from ubpe_numba.runtime.counterparts import ARGUMENTS, hint  # here only: for a message
-
             known = inspect.signature(function).parameters.keys() - {"self"}
             argument = rest.partition("'")[0]  # from Python 3.13 on one that is near follows
             text = f"{owner}{mark}{argument}'".replace(".__init__()", "()").replace(
@@ -193,6 +193,46 @@ def told(function: F) -> F:
 def store(made: object, given: dict[str, Any]) -> None:
     """Set the arguments of a constructor, which are its `locals()`, as attributes."""
     vars(made).update({name: value for name, value in given.items() if name not in ("self", "__class__")})
+
+
+class Parameters:
+    """Constructor arguments that are attributes, as scikit-learn reads and changes them."""
+
+    @classmethod
+    def _param_names(cls) -> list[str]:
+        """The names of the constructor's arguments, in their order."""
+        return list(inspect.signature(cls.__init__).parameters)[1:]
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The constructor arguments, as a dict; `deep` is as for `clone` of scikit-learn, and ignored.
+
+        Examples
+        --------
+        >>> BPE(512).get_params()["n_tokens"]
+        512
+        """
+        return {name: getattr(self, name) for name in self._param_names()}
+
+    def set_params(self, **params: Any) -> Self:
+        """Set arguments, as for `get_params`: all, or none with a ValueError. Those of a fit act at the next.
+
+        Examples
+        --------
+        >>> BPE(512).set_params(n_tokens=1024, n_threads=2)
+        BPE(n_tokens=1024, n_threads=2)
+        """
+        known = self._param_names()
+        for name in params:
+            if name not in known:
+                raise ValueError(
+                    f"{name}: not a parameter of {type(self).__name__}; there are {', '.join(known)}"
+                    f"{hint(ARGUMENTS, name, known)}"
+                )
+        self._set(params)
+        return self
+
+    def _set(self, params: dict[str, Any]) -> None:
+        vars(self).update(params)
 
 
 def integer(value: Any, name: str) -> int:
@@ -217,11 +257,6 @@ def checked_token(token: Any, size: int) -> int:
     return t
 
 
-def has_arrow(cls: type) -> bool:
-    """Whether instances of a class hand out arrays of Arrow."""
-    return hasattr(cls, "__arrow_c_stream__") or hasattr(cls, "__arrow_c_array__")
-
-
 def plain(array: NDArray[Any]) -> NDArray[Any]:
     """The values as a C-contiguous, aligned `np.ndarray` of native byte order.
 
@@ -229,20 +264,6 @@ def plain(array: NDArray[Any]) -> NDArray[Any]:
     """
     array = np.ascontiguousarray(array, array.dtype.newbyteorder("="))
     return array if array.flags.aligned else array.copy()
-
-
-def signed(values: NDArray[Any], where: Callable[..., str]) -> NDArray[Any]:
-    """Integers as they are, but uint64 as int64: NumPy and Numba promote a mix of the two to float64.
-
-    ValueError beyond int64; `where` is what messages call the value at an index.
-    """
-    if values.dtype != np.uint64:
-        return values
-    found = values.view(np.int64)
-    if (at := np.argwhere(found < 0)).size:
-        index = tuple(at[0].tolist())
-        raise ValueError(f"{where(*index)}: expected an integer that fits int64, got {values[index]}")
-    return found
 
 
 def frozen(value: Any) -> Any:

@@ -56,6 +56,10 @@ def is_terminal() -> bool:
         return False
 
 
+def _write(text: str) -> None:
+    print(text, end="", file=sys.stderr, flush=True)
+
+
 @contextmanager
 def notice(name: str) -> Iterator[None]:
     """Show a line while a kernel is compiled, once this process has compiled for a second in all.
@@ -76,7 +80,7 @@ def notice(name: str) -> Iterator[None]:
         with lock, suppress(OSError, ValueError, AttributeError):  # a terminal may be gone
             if not state["ended"]:
                 state["shown"] = True
-                print(f"\r{text}", end="", file=sys.stderr, flush=True)
+                _write(f"\r{text}")
 
     timer = None
     if os.environ.get("UBPE_PROGRESS") != "0" and is_terminal():
@@ -93,7 +97,7 @@ def notice(name: str) -> Iterator[None]:
             with lock, suppress(OSError, ValueError, AttributeError):
                 state["ended"] = True
                 if state["shown"]:
-                    print("\r" + " " * len(text) + "\r", end="", file=sys.stderr, flush=True)
+                    _write(f"\r{' ' * len(text)}\r")
     log.info("compiled the kernel %s in %.1f s", name, took)
 
 
@@ -126,11 +130,7 @@ class Progress:
             self.bar.update(done - self.done)
         elif self.shown:
             rate = (done - self.done) / max(time.monotonic() - self.began, 1e-9)
-            print(
-                f"\r{self.label}: {done}/{self.total} tokens, {rate:.0f}/s, count {count} ",
-                end="",
-                file=sys.stderr,
-            )
+            _write(f"\r{self.label}: {done}/{self.total} tokens, {rate:.0f}/s, count {count} ")
             return
         self.done = done
 
@@ -141,10 +141,7 @@ class Progress:
             self.bar.close()
             self.bar = None
         elif self.shown:
-            print(
-                f"\r{self.label}: {done} tokens, {time.monotonic() - self.began:.1f} s" + " " * 20,
-                file=sys.stderr,
-            )
+            _write(f"\r{self.label}: {done} tokens, {time.monotonic() - self.began:.1f} s{' ' * 20}\n")
 
     def rounds(self, items: Sequence[T], what: str, unit: str = "round") -> Iterator[T]:
         """The items, one per round of longer work, with a progress bar labeled `what`.
@@ -164,16 +161,12 @@ class Progress:
                 if bar is not None:
                     bar.update()
                 else:
-                    print(
-                        f"\r{what}: {unit} {i} of {len(items)}, {time.monotonic() - began:.1f} s ",
-                        end="",
-                        file=sys.stderr,
-                    )
+                    _write(f"\r{what}: {unit} {i} of {len(items)}, {time.monotonic() - began:.1f} s ")
         finally:  # the rounds may end early
             if bar is not None:
                 bar.close()
             else:
-                print(file=sys.stderr)
+                _write("\n")
 
 
 def _bar(**options: Any) -> Any:

@@ -21,7 +21,15 @@ from ubpe_numba.documents.scale import Scale
 from ubpe_numba.errors import ModelFormatError, NotFittedError, quoted
 from ubpe_numba.formats import table
 from ubpe_numba.runtime import thread_pool
-from ubpe_numba.runtime.arrays import describe, integer, offsets_of, positive, resolve_threads, told
+from ubpe_numba.runtime.arrays import (
+    Parameters,
+    describe,
+    integer,
+    offsets_of,
+    positive,
+    resolve_threads,
+    told,
+)
 from ubpe_numba.runtime.files import naming, npz_of, suffix_of, write_atomically
 from ubpe_numba.runtime.messages import Progress, warn
 from ubpe_numba.runtime.schema import check_fields
@@ -59,7 +67,7 @@ def _identity(n: int, special_tokens: list[str]) -> BPE:
 
 
 @told
-class SignalTokenizer:
+class SignalTokenizer(Parameters):
     """Recordings of numbers to tokens and back, every sample within `error_bound` of the original.
 
     A token is a short waveform that recurs approximately. It stores absolute levels, or differences from the
@@ -148,51 +156,6 @@ class SignalTokenizer:
             way = f"set_params({name}=...) acts at the next fit"
             raise ValueError(f"{name}: a fitted tokenizer encodes by what it was fitted with; {way}")
         super().__setattr__(name, value)
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The constructor arguments, as a dict.
-
-        Parameters
-        ----------
-        deep : bool
-            Ignored, since no argument is an estimator; scikit-learn's `clone` passes it.
-
-        Returns
-        -------
-        dict
-            The arguments.
-
-        Examples
-        --------
-        >>> SignalTokenizer(24, step=1).get_params()["step"]
-        1
-        """
-        return {name: getattr(self, name) for name in (*_PARAMS, "n_threads")}
-
-    def set_params(self, **params: Any) -> Self:
-        """Change constructor arguments. All except `n_threads` act at the next `fit`.
-
-        Parameters
-        ----------
-        **params
-            The new values. ValueError for a name that is not an argument; nothing is changed then.
-
-        Returns
-        -------
-        Self
-            The tokenizer itself.
-
-        Examples
-        --------
-        >>> SignalTokenizer(24, step=1).set_params(tolerance=2).tolerance
-        2
-        """
-        known = self.get_params()
-        for name in params:
-            if name not in known:
-                raise ValueError(f"{name}: not a parameter of SignalTokenizer; there are {', '.join(known)}")
-        vars(self).update(params)
-        return self
 
     def fit(
         self,

@@ -17,8 +17,8 @@ from ubpe_numba.documents.read import Corpus
 from ubpe_numba.errors import NotFittedError
 from ubpe_numba.fitting.fit import Settings
 from ubpe_numba.fitting.history import History
-from ubpe_numba.runtime.arrays import describe, freeze, frozen, integer, told
-from ubpe_numba.runtime.counterparts import ARGUMENTS, ATTRIBUTES, hint
+from ubpe_numba.runtime.arrays import Parameters, describe, freeze, frozen, integer, told
+from ubpe_numba.runtime.counterparts import ATTRIBUTES, hint
 from ubpe_numba.runtime.messages import Progress, warn
 from ubpe_numba.runtime.schema import plain_copy
 from ubpe_numba.vocabulary.alphabet import MAX_SIZE, Alphabet
@@ -145,7 +145,7 @@ def _there(owner: Any, names: Iterable[str]) -> list[str]:
     return [name for name in names if not isinstance(inspect.getattr_static(owner, name, None), _Absent)]
 
 
-class Fitted(metaclass=_Class):
+class Fitted(Parameters, metaclass=_Class):
     """The constructor's arguments and the model of a tokenizer; other parts of `Tokenizer` build on it."""
 
     #: Whether encoding needs the pairs that tokens are made of.
@@ -170,39 +170,9 @@ class Fitted(metaclass=_Class):
     def __dir__(self) -> list[str]:
         return _there(self, super().__dir__())
 
-    @classmethod
-    def _param_names(cls) -> list[str]:
-        """The names of the constructor's arguments, in their order."""
-        return list(inspect.signature(cls.__init__).parameters)[1:]
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The constructor arguments, as a dict; `deep` is as for `clone` of scikit-learn, and ignored.
-
-        Examples
-        --------
-        >>> BPE(512).get_params()["n_tokens"]
-        512
-        """
-        return {name: getattr(self, name) for name in self._param_names()}
-
-    def set_params(self, **params: Any) -> Self:
-        """Change constructor arguments, as for `get_params`, and return the tokenizer itself.
-
-        `n_threads`, `unknown`, `objective` and the rule of encoding act at once, others at the next `fit`.
-        ValueError for an unknown name, and for `alphabet` and `preprocessing` after a fit.
-
-        Examples
-        --------
-        >>> BPE(512).set_params(n_tokens=1024, n_threads=2)
-        BPE(n_tokens=1024, n_threads=2)
-        """
-        known = self._param_names()
-        for name, value in params.items():
-            if name not in known:
-                told = f"{name}: not a parameter of {type(self).__name__}; there are {', '.join(known)}"
-                raise ValueError(told + hint(ARGUMENTS, name, known))
-            setattr(self, name, value)
-        return self
+    def _set(self, params: dict[str, Any]) -> None:
+        for name in sorted(params, key=lambda name: name not in _LEARNED):  # those that may raise come first
+            setattr(self, name, params[name])
 
     def __repr__(self) -> str:
         shown = [f"n_tokens={self.n_tokens!r}"]
@@ -491,9 +461,8 @@ class Fitted(metaclass=_Class):
     def get_vocab(self) -> dict[Any, int]:
         """The id of every token by its name, in order of ids: a new dict at each call.
 
-        Over characters a name is the text of the token. Over bytes it has a character per byte, as in Hugging
-        Face (``"Ġlow"`` is `` low``). Over integers it is a tuple. Special tokens have their text. If tokens
-        share a name, its id is that of a special token, or the lowest.
+        Over characters a name is the text of the token, over bytes a character per byte (``"Ġlow"`` is
+        `` low``), over integers a tuple. Of equal names the id is that of a special token, or the lowest.
 
         Examples
         --------
