@@ -56,7 +56,7 @@ def python(
     *arguments: str,
     path: pathlib.Path | None = None,
     options: tuple[str, ...] = (),
-    seconds: float = 300,
+    seconds: float = 900,
     **extra: str,
 ) -> str:
     """What a script prints, with this package and a folder on the path; AssertionError if it fails, hangs or complains."""

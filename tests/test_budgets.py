@@ -55,7 +55,7 @@ LIMITS: dict[str, float] = AGREED | {
     "vague names": 603,
     "constraint lines": 319,
     "private uses in wings": 10,
-    "tokens of tests": 370_170,
+    "tokens of tests": 370_574,
     "tokens per line of tests": 12.9,
     "files of a fit": 14,
     "crossings of a fit": 29,
