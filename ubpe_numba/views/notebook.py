@@ -37,7 +37,6 @@ _CELL = "text-align:left;vertical-align:top;padding:1px 14px 1px 0;font-weight:4
 _DOCUMENTS, _VALUES = 5, 16  # documents of a batch, and values per document
 _TOKENS, _SYMBOLS = 10, 12  # tokens in a list, and symbols per token
 _POINTS, _WIDTH, _HEIGHT = 24, 112, 24  # of a sketch, which is so many pixels wide and high
-_KINDS = {"int": "integers", "str": "characters", "bytes": "bytes"}
 
 
 def ragged_html(ragged: Ragged) -> str:
@@ -63,25 +62,34 @@ def ragged_html(ragged: Ragged) -> str:
     return block(title, *parts)
 
 
-def vocabulary_html(v: TokenTable) -> str:
-    """The HTML of a vocabulary, at most some kilobytes whatever its size. O(tokens)."""
+def _facts(v: TokenTable) -> list[tuple[str, str]]:
+    """Facts of a vocabulary, with their names."""
     ids = v.symbol_ids[v.symbol_ids >= 0]
     low, high = int(ids.min(initial=2**31 - 1)), int(ids.max(initial=-1))
     between = f", the ids {low:,} to {high:,}" if high - low + 1 == ids.size else ""
     kind = "flat sequences" if v.merges is None else "pairs"
-    rows = [
+    facts = [
         ("alphabet", f"{v.n_alphabet:,} symbols{between}"),
         ("learned", f"{v.n_learned:,} tokens, known as {kind}" if v.n_learned else "nothing yet"),
     ]
+    if v.n_learned:
+        facts.append(("longest token", f"{v.lengths[is_learned(v)].max():,} symbols"))
     if v.special:
-        rows.append(("special tokens", f"{len(v.special):,}"))
+        facts.append(("special tokens", f"{len(v.special):,}"))
     if v.n_symbols:
-        rows.append(("learned from", f"{v.n_symbols:,} symbols in {v.n_documents:,} documents"))
+        facts.append(("learned from", f"{v.n_symbols:,} symbols in {v.n_documents:,} documents"))
+        if v.occurrences is not None and (n_tokens := int(v.occurrences.sum())):
+            facts.append(("symbols a token", f"{v.n_symbols / n_tokens:.2f}, as the fit counted them"))
     if v.log_probabilities is not None:
-        rows.append(("probabilities", "estimated"))
+        facts.append(("probabilities", "estimated"))
+    return facts
+
+
+def vocabulary_html(v: TokenTable) -> str:
+    """The HTML of a vocabulary, at most some kilobytes whatever its size. O(tokens)."""
     learned = np.flatnonzero(is_learned(v))
     lengths = v.lengths[learned]
-    parts = [table(rows), histogram(lengths, "learned tokens", "symbols")]
+    parts = [table(_facts(v)), histogram(lengths, "learned tokens", "symbols")]
     known = v.counts if v.occurrences is None else v.occurrences
     for title, by in (("most frequent learned tokens", known[learned]), ("longest tokens", lengths)):
         best = largest(by, _TOKENS)
@@ -133,7 +141,7 @@ def tokenizer_html(tok: Tokenizer) -> str:
     parameters.
     """
     try:
-        vocabulary = model_of(tok).vocabulary
+        model = model_of(tok)
     except NotFittedError:
         params = tok.get_params()
         if isinstance(prepared := params["preprocessing"], Preprocessing):
@@ -142,39 +150,16 @@ def tokenizer_html(tok: Tokenizer) -> str:
             )
         given = [(name, _short(value)) for name, value in params.items() if value is not None]
         return block(f"{type(tok).__name__}, not fitted", table(given) if given else "")
-    v = tok.vocabulary
+    v, segmenter = tok.vocabulary, model.segmenter
+    facts = [*_facts(v), ("encodes by", way_of_encoding(tok).replace("rank", "merge rank"))]
+    for name in ("encoding", "normalizer", "pretokenizer"):
+        if (step := getattr(segmenter, name)) is not None:
+            facts.append((name, _short(step)))
+    facts.append(("fingerprint", tok.fingerprint[:16]))
     motifs = _tokens(
         v, say_most(v, v.counts if v.occurrences is None else v.occurrences, _TOKENS), "tokens that say most"
     )
-    return block(f"{type(tok).__name__}: {len(vocabulary):,} tokens", table(_facts(tok)), motifs)
-
-
-def _facts(tok: Tokenizer) -> list[tuple[str, str]]:
-    """Facts of a fitted tokenizer, with their names."""
-    alphabet, vocabulary, segmenter = model_of(tok)
-    kind = _KINDS[alphabet.kind] if alphabet.names is None else "words"
-    facts = [("tokens", f"{vocabulary.n_alphabet:,} symbols ({kind}) and {vocabulary.n_learned:,} learned")]
-    facts.append(("encodes by", way_of_encoding(tok).replace("rank", "merge rank")))
-    if vocabulary.n_symbols:
-        facts.append(
-            ("fitted on", f"{vocabulary.n_symbols:,} symbols in {vocabulary.n_documents:,} documents")
-        )
-        occurrences = 0 if vocabulary.occurrences is None else int(vocabulary.occurrences.sum())
-        if occurrences:
-            facts.append(
-                ("symbols a token", f"{vocabulary.n_symbols / occurrences:.2f}, as the fit counted them")
-            )
-    longest = int(np.diff(vocabulary.offsets).max())
-    facts.append(("longest token", f"{longest:,} symbols"))
-    if segmenter.encoding is not None:
-        facts.append(("text", f"as {segmenter.encoding}"))
-    for name in ("normalizer", "pretokenizer"):
-        if (step := getattr(segmenter, name)) is not None:
-            facts.append((name, _short(step)))
-    if special := tok.vocabulary.special:
-        facts.append(("special tokens", f"{len(special):,}"))
-    facts.append(("fingerprint", tok.fingerprint[:16]))
-    return facts
+    return block(f"{type(tok).__name__}: {len(model.vocabulary):,} tokens", table(facts), motifs)
 
 
 def _short(value: Any) -> str:
