@@ -1,17 +1,17 @@
-"""Models of characters as models over the bytes of UTF-8, and models whose symbols differ by their place in a word.
+"""Models of characters over the bytes of UTF-8, and symbols that differ by place in a word.
 
-**Characters.** No symbol is unknown over bytes, and text is encoded as fast as by any other model. Before all
-merges of the model come those that make its characters of their bytes. No other merge can come between: these
-pairs begin with the first bytes of a character and go on within it. So a text becomes the characters that the
-model knows, and bytes, or the first bytes of some, where it does not know one::
+**Characters.** No symbol is unknown over bytes, and text is encoded as fast as by any other model. The first
+merges make the characters of the model from their bytes. No other merge can come between: these pairs begin
+with the first bytes of a character and continue within it. So a text becomes known characters, and for
+unknown characters bytes, or tokens of their first bytes::
 
     characters "é" (C3 A9) and "中" (E4 B8 AD), and the pair ("é", "中")
     symbols    0..255
     merges     256 = (C3, A9)    257 = (E4, B8)    258 = (257, AD)    259 = (256, 258)
 
-**Affixes.** With ``</w>`` at the end of a word (subword-nmt, CLIP), or ``##`` inside of one, "a" at the end
-of a word is another symbol than "a" elsewhere. Here both are "a", and a mark follows the word, or precedes
-each character inside of it; pairs with the mark come before all others, and make the symbols of the model::
+**Affixes.** With ``</w>`` at the end of a word (subword-nmt, CLIP), or ``##`` inside one, "a" at the end of a
+word differs from "a" elsewhere. Here both are "a", and a mark follows the word, or precedes each character
+inside it. Pairs with the mark come before all others, and make the symbols of the model::
 
     tokens "low", "e", "r</w>", "er</w>"; the word "lower", its mark ÿ
     text     l o w e r ÿ          pairs (r, ÿ), then (e, rÿ) and the others
@@ -34,7 +34,7 @@ PREFIX, SUFFIX = "##", "</w>"  # as they are written, whatever they were in a fi
 
 
 def over_bytes(table: Table, unknown: Unknown) -> Table:
-    """A table over 256 bytes of a table over characters; tokens that are no ids have the id -1.
+    """A table over 256 bytes from a table over characters; tokens without ids have the id -1.
 
     >>> from ubpe_numba.formats.pair_table import from_names
     >>> table = from_names({"é": 0, "中": 1, "é中": 2}, (["é"], ["中"]), "str", {}, {}, None)
@@ -100,10 +100,12 @@ def of_characters(model: Model) -> tuple[dict[str, int], Pairs]:
 def with_marks(
     vocab: dict[str, int], merges: Pairs, prefix: str, suffix: str, marks: tuple[str, str]
 ) -> tuple[dict[str, int], Pairs]:
-    """Names and pairs with marks, inside of words and at their ends, in place of a prefix and a suffix (``""`` for none).
+    """Names and pairs with marks, inside words and at their ends, for a prefix and a suffix.
 
-    A mark that is no token gets an id after all others; bytes that serve as marks are in no text, and of no
-    other use here. ModelFormatError for a character that is no symbol in each of the forms.
+    A prefix or a suffix is ``""`` for none.
+
+    A mark without a token gets an id after all others. Bytes that serve as marks occur in no text, and have
+    no other use here. ModelFormatError for a character that is missing in one of the forms.
 
     >>> with_marks({"a": 0, "b": 1, "a</w>": 2, "b</w>": 3, "ab</w>": 4}, (["a"], ["b</w>"]), "", "</w>", ("<", ">"))[0]
     {'a': 0, 'b': 1, 'a>': 2, 'b>': 3, 'ab>': 4, '>': 5}
@@ -147,7 +149,9 @@ def with_marks(
 def without_marks(
     vocab: dict[str, int], merges: Pairs, marks: tuple[str, str]
 ) -> tuple[dict[str, int], Pairs]:
-    """Names and pairs with a prefix and a suffix in place of marks (``""`` for none): the inverse of `with_marks`.
+    """Names and pairs with a prefix and a suffix for marks (``""`` for none).
+
+    The inverse of `with_marks`.
 
     ValueError if two tokens get the same name.
 

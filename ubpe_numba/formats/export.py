@@ -1,4 +1,7 @@
-"""Models for other libraries: Hugging Face, tiktoken, sentencepiece, GPT-2's files; each export is checked on samples."""
+"""Models for other libraries: Hugging Face, tiktoken, sentencepiece, GPT-2's files.
+
+Each export is checked on samples.
+"""
 
 from __future__ import annotations
 
@@ -74,10 +77,10 @@ def _package(name: str) -> Any:
 class Exported(NamedTuple):
     """A fitted tokenizer, as writers take it.
 
-    `objective`: ``"rank"``, ``"batch"`` for the articles' rule, or the objective of a `UBPE`; `encode(docs,
-    **options)` gives lists of ids, options as of `encode_batch`; `unknown`, the special token or symbol that
-    replaces unknown symbols, or None; `load`, the function that reads a file, and gives what encodes like
-    this.
+    `objective` is ``"rank"``, ``"batch"`` for the rule of the UBPE articles, or that of a `UBPE`.
+    `encode(docs, **options)` gives lists of ids, with options as for `encode_batch`. `unknown` is the special
+    token or symbol that replaces unknown symbols, or None. `load` is the function that reads a file, and
+    returns an equal encoder.
     """
 
     model: Model | Words
@@ -94,8 +97,8 @@ class Exported(NamedTuple):
     def with_special(self, docs: list[Any]) -> list[list[int]]:
         """The ids of documents, special tokens allowed, that an export has to give too.
 
-        Symbols that a normalizer or a pre-tokenizer adds may be unknown; other libraries leave these out, but
-        for the rule that a Unigram model has for them.
+        Symbols that a normalizer or a pre-tokenizer adds may be unknown. Other libraries leave these out,
+        except for the rule of a Unigram model.
         """
         by_rule = (
             not self.by_pairs and isinstance(self.model, Model) and self.model.segmenter.unknown is not None
@@ -103,7 +106,7 @@ class Exported(NamedTuple):
         return self.encode(docs, allowed_special="all", unknown="raise" if by_rule else "skip")
 
     def pairs(self, name: str) -> Model:
-        """The model of one that merges pairs; ValueError, with the name of the format, for another."""
+        """The model if it merges pairs; ValueError, with the name of the format, for another."""
         if isinstance(self.model, Words):
             raise ValueError(f"export refused: a WordPiece has no merges, which {name} needs")
         if not self.by_pairs:
@@ -113,7 +116,7 @@ class Exported(NamedTuple):
         return self.model
 
     def scored(self) -> Model:
-        """The model of a `UBPE`, whose vocabulary holds log-probabilities: frequencies where it has no estimates."""
+        """The model of a `UBPE`, with log-probabilities: estimates, or else frequencies."""
         assert isinstance(self.model, Model)
         vocabulary = self.model.vocabulary
         if vocabulary.log_probabilities is not None:
@@ -194,10 +197,12 @@ def _of_pairs(model: Model, encode: EncodeLists, unk_token: Any, template: Any) 
 def _same_there(
     text: str, samples: list[tuple[list[Any], list[list[int]], list[str]]], frame: Template | None
 ) -> None:
-    """ValueError, with the first sample that differs, if the package tokenizers, where it is, gives other ids for a file.
+    """ValueError, with the first differing sample, if the package tokenizers gives other ids.
 
-    `samples` are documents, their ids, and the texts, as of `texts_of`; the first are tried with the template
-    `frame`, too.
+    Nothing is checked if it is not installed.
+
+    `samples` are documents, their ids, and the texts, as of `texts_of`; the first are also tried with the
+    template `frame`.
     """
     if (package := _package("tokenizers")) is None:
         return
@@ -317,7 +322,7 @@ def transformers_object(tok: Exported, *, unk_token: Any = None, template: Any =
 def _frame(
     template: Any, special: Mapping[str, int], file: dict[str, Any] | None
 ) -> tuple[Template | None, dict[str, Any] | None]:
-    """The requested template, or that of the file that the tokenizer is from, and the post-processor; None for none."""
+    """The requested template or that of the tokenizer's file, and the post-processor; or None."""
     own = (file or {}).get("post_processor")
     if template is None:
         return None if own is None else huggingface.processed(own), own
@@ -342,7 +347,7 @@ def _frame(
 
 
 def _check_template(other: Any, template: Template, texts: list[str], ids: list[list[int]]) -> None:
-    """ValueError if a tokenizer of the package tokenizers puts other tokens around some samples, or pairs of them."""
+    """ValueError if tokenizers puts other special tokens around some samples, or pairs of them."""
     for a in range(-min(len(texts), _PAIRS), 0):
         for parts, docs in ((template.single, [texts[a]]), (template.pair, [texts[a], texts[0]])):
             expected = [j for i, _ in parts for j in (ids[(a, 0)[i - FIRST]] if i >= FIRST else [i])]
@@ -354,7 +359,7 @@ def _check_template(other: Any, template: Template, texts: list[str], ids: list[
 
 
 class UnkToken(NamedTuple):
-    """The unknown token that a file is to name: its name and id there; where it is a symbol, its id in the alphabet."""
+    """The unknown token for a file: its name and id there; for a symbol, its id in the alphabet."""
 
     name: str
     id: int
@@ -362,12 +367,12 @@ class UnkToken(NamedTuple):
 
 
 def unk_token_of(model: Model, unk_token: Any) -> UnkToken | None:
-    """The unknown token that a file is to name; None for none, or where the model has a rule of its own.
+    """The unknown token for a file; None for none, or if the model has its own rule.
 
-    A model over characters, some bytes or integers has no id for any other character; Hugging Face leaves
-    such a character out silently, unless the file names a token for it. `unk_token` is the user's special
-    token or symbol, of integers in a tuple, None or False. ValueError for one that is neither, or another one
-    than the model's own.
+    A model over characters, some bytes or integers has ids only for its symbols. Hugging Face silently leaves
+    out others, unless the file names a token for them. `unk_token` is the user's special token or symbol
+    (integers in a tuple), None or False. ValueError for one that is neither, or that differs from the model's
+    own.
     """
     if unk_token is None or unk_token is False:
         return None
@@ -434,7 +439,10 @@ def loss_of(model: Model) -> str | None:
 
 
 def samples_with_unknown(model: Model, unknown: UnkToken) -> tuple[Alphabet, Samples]:
-    """Samples of an export to which every unknown symbol is one token, which hold some, and an alphabet with those; for pairs."""
+    """Samples with unknown symbols, each encoded to one token, and an alphabet with these.
+
+    For models of pairs.
+    """
     kind, alphabet, words = model.alphabet.kind, model.alphabet, model.segmenter.special
     some: Any = range(256) if kind == "bytes" else sorted(map(ord, {*_SOME, *"".join(TEXTS)}))
     others = np.setdiff1d(
@@ -467,7 +475,10 @@ def samples_with_unknown(model: Model, unknown: UnkToken) -> tuple[Alphabet, Sam
 
 
 def ranks(tok: Exported) -> bytes:
-    """The `.tiktoken` file: a token in base64 and its rank in each line; options and errors as of `tokenizers.export.export`."""
+    """The `.tiktoken` file: a token in base64 and its rank per line.
+
+    Options and errors as of `tokenizers.export.export`.
+    """
     return tiktoken.write(_ranks(tok))
 
 
@@ -578,7 +589,7 @@ def vocab_and_merges(tok: Exported) -> dict[str, str]:
             theirs.models.BPE(json.loads(out[0]), [tuple(line.split(" ")) for line in lines])
         )
         rest = huggingface.write(table_of(model), {}, ([], []), {}, {})
-        other.pre_tokenizer = theirs.Tokenizer.from_str(rest).pre_tokenizer  # the files do not say it
+        other.pre_tokenizer = theirs.Tokenizer.from_str(rest).pre_tokenizer  # the files do not have this
         other.add_special_tokens(list(special))
         docs, ids, texts = texts_of(model.alphabet, samples)
         compare(docs, ids, [e.ids for e in other.encode_batch(texts)], "tokenizers")
@@ -597,7 +608,7 @@ def dump(tok: Exported) -> str:
 
 
 def vocab_txt(tok: Exported) -> str:
-    """BERT's list of pieces, one a line; the other arguments of a WordPiece have no place in it."""
+    """BERT's list of pieces, one per line; it cannot hold other arguments of a WordPiece."""
     if not isinstance(tok.model, Words):
         raise ValueError(
             "export refused: a vocab.txt has the pieces of a WordPiece, and this merges or searches"

@@ -1,8 +1,8 @@
-"""The check of an export: a model under the names that other libraries use, and samples that must be encoded alike.
+"""The check of an export: a model with other libraries' names, and samples.
 
-Every export is read back, and read by the other library if that is installed; each must give the same ids for
-some thousand samples: tokens of the vocabulary, alone and in pairs, random symbols, and text of many kinds.
-Otherwise the export is refused with the first sample that differs.
+Every export is read back here, and by the other library if it is installed. Each must give the same ids for
+thousands of samples: tokens of the vocabulary, alone and in pairs, random symbols, and text of many kinds.
+Otherwise the export is rejected with the first sample that differs.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _TOKENS, _PAIRS, _RANDOM = 4000, 1000, 50
 
 
 def check_model(model: Model) -> None:
-    """ValueError for a model that no other library has: several symbols of one id, break tokens that matter."""
+    """ValueError for a model that other libraries lack: symbols that share ids, active break tokens."""
     model.alphabet.refuse_folded()
     lone = model.segmenter.lone
     if lone is not None and (
@@ -136,7 +136,7 @@ def table_of(model: Model) -> Table:
 
 
 def flags_of(model: Model) -> dict[Any, int]:
-    """The flags of special tokens and known words that have some, but for those that no text has."""
+    """The flags of special tokens and known words with flags, without those that no text has."""
     special = model.segmenter.special
     if special is None:
         return {}
@@ -145,7 +145,10 @@ def flags_of(model: Model) -> dict[Any, int]:
 
 
 def words_of(model: Model) -> tuple[dict[str, int], dict[str, int]]:
-    """Special tokens and known words that texts may hold, or that are names, with ids; ValueError for one that is not text."""
+    """Special tokens and known words that texts may hold, or that are names, with ids.
+
+    ValueError for a word that is not text.
+    """
     found: tuple[dict[str, int], dict[str, int]] = {}, {}
     special = model.segmenter.special
     if special is None:
@@ -163,7 +166,10 @@ def words_of(model: Model) -> tuple[dict[str, int], dict[str, int]]:
 
 
 def text_of(alphabet: Alphabet, word: Word) -> str:
-    """A special token, or what could be one, as text; ValueError for integers outside the alphabet, UnicodeError."""
+    """A special token, or a candidate, as text.
+
+    ValueError for integers outside the alphabet, UnicodeError.
+    """
     return (
         word
         if isinstance(word, str)
@@ -174,7 +180,10 @@ def text_of(alphabet: Alphabet, word: Word) -> str:
 
 
 def unheard(model: Model, vocab: dict[str, int]) -> dict[str, int]:
-    """The names of tokens that no text has, and their ids; in the characters of bytes, unless `vocab` has such a name."""
+    """The names of tokens that no text has, and their ids.
+
+    In the characters of bytes, unless `vocab` has the name.
+    """
     special, kind = model.segmenter.special, model.alphabet.kind
     if special is None:
         return {}
@@ -203,9 +212,9 @@ def _characters(alphabet: Alphabet, word: tuple[int, ...]) -> str:
 
 
 def samples_of(model: Model) -> list[Any]:
-    """Documents to be samples: tokens, pairs of tokens, random symbols, `TEXTS` without unknown symbols, special tokens.
+    """Sample documents: tokens, pairs, random symbols, `TEXTS` without unknown symbols, special tokens.
 
-    Deterministic. At most 5105 documents of at most 4096 symbols, and one a special token.
+    Deterministic. At most 5105 documents of at most 4096 symbols, and one per special token.
     """
     rng = random.Random(0)
     alphabet, vocabulary, segmenter = model
@@ -269,14 +278,19 @@ def word_samples(pieces: list[str], special: list[str]) -> list[str]:
 
 
 def changed(model: Model, docs: list[Any]) -> Stretches:
-    """Documents as they are encoded: without special tokens, normalised, and cut where that does more than cut."""
+    """Documents as they are encoded: without special tokens, normalized.
+
+    They are split if splitting changes text.
+    """
     segmenter, chosen = model.segmenter, ("all", "all")
     given = as_documents(docs) if segmenter.encoding is None else utf8_documents(docs)
     return segmenter.stretches(given, "docs", chosen)
 
 
 def without_unknown(model: Model, samples: Samples) -> Samples:
-    """The samples without unknown symbols when they are encoded: a normalizer may make some, as of ``c`` and an accent.
+    """The samples without those whose encoding has unknown symbols.
+
+    A normalizer may make some, as from ``c`` and an accent.
 
     >>> from ubpe_numba import BPE, Preprocessing
     >>> model = BPE.from_merges([[0, 1]], "ab", preprocessing=Preprocessing(special_tokens=["<x>"]))._model

@@ -1,4 +1,6 @@
-"""Vocabularies in `.gguf` files of llama.cpp: the fields at the beginning of a file, before its tensors, low bytes first.
+"""Vocabularies in `.gguf` files of llama.cpp: the fields before the tensors of a file.
+
+Numbers have their low bytes first.
 
 ::
 
@@ -9,11 +11,11 @@
         9                  an array                                       type: 4 bytes, n: 8 bytes, values
 
 The kind ``llama`` is sentencepiece's BPE and ``t5`` its unigram, with the same types of pieces
-(sentencepiece.py); ``gpt2`` is BPE over bytes with names of GPT-2's table and merges, cut by the pattern that
-the field `tokenizer.ggml.pre` names; ``gemma4`` is BPE over characters, with bytes for those that it does not
-know; ``bert`` is WordPiece, with a mark before the pieces that begin a word and none before the others. The
-patterns are those that the models were published with (gguf_patterns.json): llama.cpp has simpler ones for
-o200k and tekken.
+(sentencepiece.py). ``gpt2`` is BPE over bytes with names of GPT-2's table and merges, split by the pattern of
+the field `tokenizer.ggml.pre`. ``gemma4`` is BPE over characters, with bytes for unknown characters. ``bert``
+is WordPiece, with a mark before the pieces that begin a word and none before the others. The patterns are
+those that the models were published with (gguf_patterns.json): llama.cpp has simpler patterns for o200k and
+tekken.
 """
 
 from __future__ import annotations
@@ -46,9 +48,9 @@ _FIELDS = re.compile(  # that are read, and those that a call of llama.cpp puts 
     r"model|pre|tokens|token_type|token_type_count|scores|merges|precompiled_charsmap|add_(space_prefix|[a-z]+_token)|"
     r"remove_extra_whitespaces|normalizer\.(lowercase|strip_accents)|\w+_token_ids?"
 )
-#: Rows of tokenizers of llama.cpp: their names; patterns one after the other, each of which cuts what the
-#: ones before left, or steps as of a tokenizer.json, none for those of characters, which nothing cuts;
-#: whether a word becomes an equal token first.
+#: Rows of tokenizers of llama.cpp: their names, and patterns in order, each of which splits the segments of
+#: the patterns before. Instead of patterns there may be steps as of a tokenizer.json, or none for those of
+#: characters. Then whether a word becomes an equal token first.
 _PATTERNS = json.loads(pathlib.Path(__file__).with_name("gguf_patterns.json").read_text(encoding="utf-8"))
 _STEPS = {name: tuple(row["steps"]) for row in _PATTERNS for name in row["names"].split()}
 _WHOLE = {name for row in _PATTERNS if row.get("whole") for name in row["names"].split()}
@@ -57,9 +59,10 @@ _IS_NAME = re.compile(r"(?s)\[.+\]").fullmatch  # of a token, not of a piece of 
 
 
 def read(path: Any) -> Pieces | Table | Words:
-    """Vocabulary of a file: pieces of sentencepiece's kinds, the table of a BPE over bytes, or words of WordPiece.
+    """Vocabulary of a file: pieces of sentencepiece's kinds, a table of byte-level BPE, or WordPiece.
 
-    ModelFormatError names what is not valid or not supported; OSError if the file cannot be read.
+    ModelFormatError, with the fault, for a file that is not valid or not supported; OSError if it cannot be
+    read.
     """
     found = read_fields(path, _PREFIX)
     if odd := [name for name in found if not _FIELDS.fullmatch(name)]:
@@ -83,7 +86,7 @@ def read(path: Any) -> Pieces | Table | Words:
 
 
 def _numbers(found: dict[str, Any], name: str, kinds: str, default: Any) -> np.ndarray:
-    """An array of numbers, with a dtype of one of these kinds, as "iu"."""
+    """An array of numbers, with a dtype of these kinds, such as "iu"."""
     values = found.get(name, np.array(default))
     if not isinstance(values, np.ndarray) or values.dtype.kind not in kinds:
         what = "integers" if kinds == "iu" else "numbers"
@@ -174,7 +177,10 @@ def _table(found: dict[str, Any], names: list[str], types: np.ndarray, name: Any
 
 
 def _words(found: dict[str, Any], names: list[str], types: np.ndarray) -> Words:
-    """Words of WordPiece as of BERT; without a field that says so, text is lower case where no piece has a capital of ASCII."""
+    """Words of WordPiece as of BERT.
+
+    Without a field for it, text is lower case if no piece has an ASCII capital.
+    """
     special = set(np.flatnonzero(np.isin(types, (CONTROL, UNKNOWN_PIECE, USER))).tolist())
     unknown = found.get("unknown_token_id", 100)
     if type(unknown) is not int or not 0 <= unknown < len(names):
@@ -182,7 +188,8 @@ def _words(found: dict[str, Any], names: list[str], types: np.ndarray) -> Words:
             f"tokenizer.ggml.unknown_token_id: expected the id of a token, got {quoted(unknown)}"
         )
     bare = special | ({unknown} if not names[unknown].startswith(_START) else set())
-    pieces = [  # as BERT's vocabulary has them; some files have no mark before a name of a token, in brackets
+    # as BERT's vocabulary has them; some files lack the mark before a name of a token, in brackets
+    pieces = [
         name
         if i in bare or _IS_NAME(name)
         else name[1:]
@@ -220,9 +227,11 @@ _MOST_STRINGS = 1 << 21  # of an array
 
 
 def read_fields(path: str | os.PathLike[str], prefix: str) -> dict[str, Any]:
-    """Fields with names that begin with `prefix`, without it: numbers, `str`, lists of `str`, and arrays of numbers.
+    """Fields whose names begin with `prefix`, without it: numbers, `str`, lists and arrays.
 
-    ModelFormatError for a file that is not one of gguf, naming the field; OSError if it cannot be read.
+    Lists are of `str`, arrays of numbers.
+
+    ModelFormatError, with the field, for a file that is not valid gguf; OSError if it cannot be read.
     """
     with open_regular(path) as f:
         head = _Head(f)
@@ -291,7 +300,7 @@ class _Head:
         return self.values(kind, n, where, wanted)
 
     def values(self, kind: int, n: int, where: str, wanted: bool) -> Any:
-        """The next n values of one type, None if they are not wanted."""
+        """The next n values of a type, None if they are not wanted."""
         if kind in _DTYPES:
             data = self.take(n * _DTYPES[kind].itemsize, where)
             return np.frombuffer(data, _DTYPES[kind]) if wanted else None

@@ -1,9 +1,9 @@
-"""`tokenizer.json` of Hugging Face's tokenizers: BPE over bytes, characters, or integers written as characters.
+"""`tokenizer.json` of Hugging Face: BPE over bytes, characters, or integers as characters.
 
-Characters that are not in the vocabulary become their bytes (`byte_fallback`) or an unknown token; such a
-model is held over the bytes of UTF-8 (character_bytes.py). Tokens that a post-processor adds around a
-document (such as one of its beginning) are not in what `encode` gives, the ids of Hugging Face with
-``add_special_tokens=False``; a call of the tokenizer adds them.
+Characters that are not in the vocabulary become their bytes (`byte_fallback`) or an unknown token; the model
+is then held over the bytes of UTF-8 (character_bytes.py). `encode` does not give the tokens that a
+post-processor adds around a document: its ids are those of Hugging Face with ``add_special_tokens=False``. A
+call of the tokenizer adds them.
 """
 
 from __future__ import annotations
@@ -52,11 +52,11 @@ def read(
 ) -> Table:
     """Read the content of a tokenizer.json, or the object that it is.
 
-    ModelFormatError names what is not valid or not supported.
+    ModelFormatError, with the fault, for content that is not valid or not supported.
 
-    `kind` is what the symbols are: ``"bytes"``, ``"str"`` or ``"int"``. None means bytes if there is a
-    ByteLevel step, or a rule for unknown characters; integers if every symbol is a character that names one
-    (see `symbol_character`); else characters.
+    `kind` is that of the symbols: ``"bytes"``, ``"str"`` or ``"int"``. None means bytes if there is a
+    ByteLevel step, or a rule for unknown characters. Otherwise it means integers if every symbol is a
+    character that names one (see `symbol_character`), else characters.
     """
     file = text if isinstance(text, dict) else parse_json(text)
     model = file.get("model") if isinstance(file, dict) else None
@@ -194,7 +194,10 @@ def _marked(
     added: dict[str, int],
     marks: tuple[str, str],
 ) -> tuple[dict[str, int], NamePairs, dict[str, Any]]:
-    """Names and pairs with marks in place of a prefix and a suffix, and the step that puts them; ModelFormatError."""
+    """Names and pairs with marks for a prefix and a suffix, and the step that puts the marks.
+
+    ModelFormatError if that is not possible.
+    """
     if model.get("ignore_merges") is True:
         raise ModelFormatError("model: a prefix or suffix of characters is not supported with ignore_merges")
     plain = {name: i for name, i in vocab.items() if name not in added}
@@ -229,7 +232,7 @@ def _check_rest(names: list[str], splitter: Splitter | None) -> None:
 
 
 def _never_matches(splitter: Splitter | None, normalizer: Normalizer | None) -> bool:
-    """Whether all steps cut at a text that the normalizer replaces everywhere, or there is no step."""
+    """Whether all steps split at a text that the normalizer replaces everywhere, or none exists."""
     last = normalizer.steps[-1] if normalizer is not None else {}
     gone = (
         last["pattern"].get("String") if last.get("type") == "Replace" and len(last["content"]) == 1 else None
@@ -243,7 +246,10 @@ def _never_matches(splitter: Splitter | None, normalizer: Normalizer | None) -> 
 
 
 def _cuts(vocab: dict[str, int], runs: dict[int, int]) -> str | None:
-    """The pattern of where text may be cut first, and must be within runs: no token goes on there; None for nowhere."""
+    """The pattern of places at which text may be split first; None for nowhere.
+
+    No token crosses these places. Text must also be split within runs.
+    """
     across = [name for name in vocab if MARK in name.lstrip(MARK)]
     kept = [
         (left, right) for left, mark, right in (name.partition(MARK) for name in across[:9]) if left and right
@@ -274,7 +280,10 @@ def _unknown(model: dict[str, Any], vocab: dict[str, int]) -> Unknown | None:
 
 
 def _symbol_for_unknown(model: dict[str, Any], kind: str | None) -> str:
-    """The unknown token, merged with others as a symbol of the text; ModelFormatError for options that are not supported then."""
+    """The unknown token, merged with others as a symbol of the text.
+
+    ModelFormatError for options that are not supported then.
+    """
     word = model["unk_token"]
     odd: dict[str, Any] = {"a name of several characters": len(word) > 1, "kind='bytes'": kind is not None}
     odd |= {
@@ -289,7 +298,10 @@ def _symbol_for_unknown(model: dict[str, Any], kind: str | None) -> str:
 
 
 def _stand_in_of_bytes(model: dict[str, Any], table: Table) -> str | bytes | None:
-    """The token for bytes that a byte-level model does not know; None if there is none, or not one for each."""
+    """The token for bytes that a byte-level model does not know.
+
+    None if there is none, or not one for each.
+    """
     word = model.get("unk_token")
     if not isinstance(word, str) or model.get("fuse_unk") is True or model.get("byte_fallback") is True:
         return None
@@ -322,16 +334,16 @@ def write(
 ) -> str:
     """The content of a tokenizer.json: ids of names, pairs of names by rank, special tokens, known words.
 
-    `unk_token` names the special token for symbols that have none, unless `table` has a rule of its own. Of
-    `table` the tokens are not used. Where its last step is Marks, the names have a prefix and a suffix
-    instead (character_bytes.py).
+    `unk_token` is the special token for unknown symbols, unless `table` has its own rule. The tokens of
+    `table` are not used. If its last step is Marks, the names have a prefix and a suffix instead
+    (character_bytes.py).
     """
     unknown, words, steps = (
         table.unknown,
         special | known,
         () if table.splitter is None else table.splitter.steps,
     )
-    replaced: list[tuple[str, str, str]] = []  # affix, where it is, and its text when decoded
+    replaced: list[tuple[str, str, str]] = []  # affix, its place, and its decoded text
     if steps and steps[-1]["type"] == "Marks":
         inside, end = steps[-1]["inside"], steps[-1]["end"]
         vocab, merges = without_marks(vocab, merges, (inside, end))
@@ -361,7 +373,7 @@ def write(
         if "decoder" not in (table.file or {}):
             file["decoder"] = {"type": "Sequence", "decoders": [*without, file["decoder"]]}
     rows = sorted((i, name) for name, i in (vocab | words).items())
-    # words after the vocabulary get these ids there, and are no tokens of it
+    # words after the vocabulary get these ids there, and are not its tokens
     if [i for i, _ in rows] == list(range(len(rows))):
         del rows[1 + max([*vocab.values(), words.get(model["unk_token"], -1)]) :]
     model |= {"vocab": {name: i for i, name in rows}, "merges": [*zip(*merges, strict=True)]}
@@ -383,8 +395,7 @@ def steps_of(file: Mapping[str, Any]) -> tuple[Normalizer | None, Splitter | Non
     changer = Normalizer([]) if normalizer is None else Normalizer.from_state(normalizer)
     splitter = None if pre_tokenizer is None else Splitter.from_state(pre_tokenizer)
     for pattern in (step.get("pattern", {}).get("Regex", " ") for step in changer.steps):
-        # it must not match nothing: text that comes from nowhere is there twice after later steps of
-        # tokenizers
+        # it must match something: text from nowhere would be duplicated after later steps of tokenizers
         try:
             portable(pattern)
         except ValueError as error:
@@ -421,7 +432,7 @@ def steps_of(file: Mapping[str, Any]) -> tuple[Normalizer | None, Splitter | Non
 
 
 def cut_of(splitter: Splitter | None) -> tuple[str | None, Splitter | None]:
-    """A pattern in place of steps that cut at matches of one pattern, or of a published one in several steps."""
+    """A pattern for steps that split at matches of one pattern, or for a published pattern in steps."""
     if splitter is None or splitter.cutters is None:
         return None, splitter
     patterns = [cutter.pattern for cutter in splitter.cutters]
@@ -434,7 +445,7 @@ def cut_of(splitter: Splitter | None) -> tuple[str | None, Splitter | None]:
 def added_of(
     tokens: Any, vocab: dict[str, int], normalizer: Normalizer | None
 ) -> tuple[dict[str, int], dict[str, int], dict[str, int]]:
-    """The ids of added tokens: of those that are special, and of the others (known words here); and flags of both."""
+    """The ids of special added tokens, and of the others (known words here); flags of both."""
     found: tuple[dict[str, int], dict[str, int]] = {}, {}
     free, others, flags, late = len(vocab), list[str](), dict[str, int](), {"": ""}
     taken = set(vocab.values()) if max(vocab.values(), default=0) >= free else ()  # where ids have gaps
@@ -473,7 +484,7 @@ def added_of(
             raise ModelFormatError(
                 f"added_tokens[{i}]: {wrong}: expected true or false, got {quoted(token[wrong])}"
             )
-        # of a word that is there twice the last counts
+        # the last of a duplicate word counts
         found[not (token.get("special") or word in found[0])][word] = token_id
         before, flags[word] = (
             flags.get(word),
@@ -507,7 +518,7 @@ def decoding_of(
     """Rules by which kernels decode as a decoder does, or one that leaves it to the package tokenizers.
 
     `names` are those of tokens, `added` those of added tokens; `marks` is the rule for the decoder that
-    `write` writes beside marks. ModelFormatError for a decoder that is not valid.
+    `write` writes next to marks. ModelFormatError for a decoder that is not valid.
     """
     if decoder is None:
         return Decoding(by_names=True)
@@ -565,7 +576,10 @@ def decoding_of(
 
 
 def processed(processor: Any) -> Template:
-    """The template of the post-processor of a `tokenizer.json`, None for none; ModelFormatError if it is not valid."""
+    """The template of the post-processor of a `tokenizer.json`, None for none.
+
+    ModelFormatError if it is not valid.
+    """
     made, steps = Template(), [] if processor is None else [processor]
     while steps:
         step = steps.pop(0)
@@ -618,10 +632,12 @@ def processed(processor: Any) -> Template:
 
 
 def outer(file: dict[str, Any], config: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The parts of a file that act after encoding, as they are there, and defaults of a call, as of `config_of`; None for none.
+    """The parts of a file that act after encoding, unchanged, and the defaults of a call.
 
-    ModelFormatError for a part or a field that is not valid, not supported or not known; of all small parts
-    where the package tokenizers is there.
+    As of `config_of`; None for none.
+
+    ModelFormatError for a part or a field that is not valid, not supported or not known; small parts are
+    checked if the package tokenizers is installed.
     """
     if odd := [*itertools.filterfalse(_FIELDS.fullmatch, file)]:
         raise ModelFormatError(f"the field {quoted(min(odd))} is not known here, nor in tokenizers")

@@ -1,8 +1,8 @@
 """Orders of creation for tables of pairs in which a token comes before its own parts, with the same ids.
 
-**Late pairs.** Text is encoded one merge at a time, the pair of the lowest rank first, of several the
-leftmost. If (P, Q) has a lower rank than the one that makes P, it is merged at once wherever a P is made
-beside a Q: it is *late*, and belongs after the pair that makes P, its *root*. With the pairs 0 = (ab, c) and
+**Late pairs.** Text is encoded one merge at a time, the pair of the lowest rank first, the leftmost of
+several. If (P, Q) has a lower rank than the pair that makes P, it is merged at once whenever a P is made next
+to a Q. Then it is *late*, and belongs after the pair that makes P, its *root*. With the pairs 0 = (ab, c) and
 1 = (a, b), the root of (ab, c) is 1:
 
     one merge at a time     a b c a b  ->  ab c a b  ->  abc a b  ->  abc ab        1, 0, 1
@@ -15,18 +15,18 @@ the root,
 - not both of its parts are in L: otherwise a token of L waits for one to its right that does not exist yet;
 - its part outside of L is not X if it is the right one: an X to the right may be about to become part of
   another A; and
-- no token is such a right part in one pair and such a left part in another: two tokens of L would compete for
-  it.
+- no token is a right part of the first kind in one pair and a left part of the second kind in another: two
+  tokens of L would compete for it.
 
-For then whatever is between two tokens of L belongs to one of them alone: what is right of a new A is taken
-by it or by nobody, what is left of it has had its turn, since roots are merged from the left, and each token
+Then everything between two tokens of L belongs to one of them alone. A token to the right of a new A belongs
+to A or stays. Tokens to the left of it have had their turn, since roots are merged from the left. Each token
 of L grows by itself, lowest rank first, whether the others exist yet or not. (No token of L is part of its
 root, since parts are shorter.)
 
 **Runs.** In some tables (of Gemma 3) the pair (XX, X) has a lower rank than (X, X), (XXX, X) too, and so on
-up to K times X: as soon as two are merged, the third is, then the fourth; a run of n becomes tokens of K
-symbols, from the left, and one for the rest. No table in order of creation does that. But if text is cut
-within runs, after every K symbols, each run of n symbols is one token, and so it is by doubling: XX, X4, X8,
+up to K times X. As soon as two are merged, the third is, then the fourth; a run of n becomes tokens of K
+symbols, from the left, and one for the rest. No table in order of creation does that. But if text is split
+within runs, after every K symbols, each run of n symbols is one token. Doubling gives the same: XX, X4, X8,
 ... of all, then (X4, XX), (X4, X), (XX, X) for the rest, those of the greatest powers first::
 
     XXXXXXX   ->   XX XX XX X   ->   X4 XX X   ->   X6 X   ->   X7
@@ -35,9 +35,10 @@ Every token of a run is made of the token without its lowest power of two, and t
 X). The ids are equal if
 
 - all late pairs of the root (X, X) are those of the run: no other is merged as soon as XX exists;
-- no pair of a lower rank than (X, X) has X on its right: a run begins where the text has it. At its end it
-  may lose one X, but not more: such a pair with X on its left has none at the beginning of its right part;
-- no token holds more than K times X in a row, so that none crosses a cut.
+- no pair of a lower rank than (X, X) has X on its right: a run begins at the same place as in the text. At
+  its end it may lose one X, but not more: a pair of this kind with X on its left has none at the beginning of
+  its right part;
+- no token holds more than K times X in a row, so that none crosses a split.
 """
 
 from __future__ import annotations
@@ -48,7 +49,10 @@ _DEPTH = 64  # of late pairs after one another; real tables have up to 31
 
 
 def roots_of(pairs: np.ndarray, n_symbols: int) -> np.ndarray | None:
-    """Highest rank that is merged before each token exists, int64[n_symbols + m], -1 for symbols; None if too deep."""
+    """Highest rank that is merged before each token exists, int64[n_symbols + m], -1 for symbols.
+
+    None if the table is too deep.
+    """
     own = np.arange(len(pairs))
     roots = np.concatenate([np.full(n_symbols, -1), own])
     lefts, rights = pairs[:, 0].copy(), pairs[:, 1].copy()
@@ -90,7 +94,7 @@ def creation_order(pairs: np.ndarray, n_symbols: int) -> np.ndarray | None:
             return None
 
     def place(rank: int) -> list[int]:
-        """The root, and the late pairs after it up to this one."""
+        """The root, and the late pairs after it up to `rank`."""
         chain, root = [rank], int(roots[n_symbols + rank])
         while chain[-1] != root:
             parts = pairs[chain[-1]]
@@ -109,9 +113,9 @@ def run_order(pairs: np.ndarray, n_symbols: int) -> tuple[np.ndarray, np.ndarray
 
     The third condition is left to the caller.
 
-    `pairs` int64[m, 2] as for `creation_order`. The result is int64[m, 2] pairs of the same tokens in another
-    order, int64[m] which pair made each of the tokens before, and how many times each symbol is in the
-    longest token of its runs. O(m).
+    `pairs` int64[m, 2] as for `creation_order`. The result has three parts: int64[m, 2] pairs of the same
+    tokens in another order; int64[m], the pair that made each of the tokens before; and the number of symbols
+    in the longest token of the runs of each symbol. O(m).
 
     >>> new, order, longest = run_order(np.array([[2, 0], [0, 0]]), 1)  # XXX, XX
     >>> new.tolist(), order.tolist(), longest

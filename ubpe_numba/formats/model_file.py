@@ -1,19 +1,19 @@
 """A model as plain data, and its two file formats: readable JSON, and npz of flat arrays.
 
 A model is a dict: ``tokenizer`` (class name), ``params`` (constructor arguments), ``alphabet`` and
-``vocabulary`` (what their `state()` returns), ``text`` (`state()` of the segmenter) unless that is empty,
-``history`` (its `state()`) after a fit, ``actions`` (numbers and strings) where an `ActionTokenizer` uses it,
-and ``metadata``, an object of the user's. Both formats hold the same. Reading a file never runs code from it,
-and raises `ModelFormatError` if it is not valid.
+``vocabulary`` (their `state()`), and ``text`` (`state()` of the segmenter) unless that is empty. After a fit
+it has ``history`` (its `state()`), for an `ActionTokenizer` ``actions`` (numbers and strings), and
+``metadata``, an object of the user's. Both formats hold the same. Reading a file never runs code from it, and
+raises `ModelFormatError` if it is not valid.
 
 JSON holds the dict with arrays as lists; npz holds each array as a member named ``part.field``, and the rest
 as JSON in the member ``head``. For example ``{"vocabulary": {"n_alphabet": 2, "merges": [[0, 1]]}}`` becomes
 the member ``vocabulary.merges`` and the head ``{"vocabulary": {"n_alphabet": 2}}``.
 
-A file says version 1 unless its vocabulary has occurrences or probabilities (2), or text is treated in a way
-that releases that know version 2 would refuse (3), or it holds the history of a fit (4), or several symbols
-of its alphabet have one id (5), or tokens keep to frames, or have mirrors, or runs have tokens of their own
-(6). ``actions`` and ``metadata`` leave the version as it is: what does not know them reads the tokenizer.
+The version of a file is the lowest that fits. Version 2 adds occurrences or probabilities, 3 treatments of
+text that releases for version 2 would reject, and 4 the history of a fit. Version 5 adds symbols that share
+an id, and 6 frames, mirrors, and tokens of runs. ``actions`` and ``metadata`` leave the version as it is: a
+reader that does not know them reads the tokenizer.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _OF_OTHERS = {"tokenizer.json": "tokenizer.json", "vocab.json": "vocab+merges"}
 _PARTS = ("tokenizer", "params", "alphabet", "vocabulary", "text", "history", "actions", "metadata")
 _OPTIONAL_PARTS = ("text", "history", "actions", "metadata")
 _TEXT_OF_VERSION_1 = frozenset(["pretokenizer", "special_tokens", "encoding", "token_ids"])
-_ARRAYS = {  # the members of an npz file beside the head, and the kinds of their dtypes
+_ARRAYS = {  # the members of an npz file other than the head, and the kinds of their dtypes
     "alphabet.symbols": "iu",
     "vocabulary.merges": "iu",
     "vocabulary.symbols": "iu",
@@ -59,7 +59,7 @@ _OF_SIGNALS = {"kinds": "u", "lengths": "i", "arena": "i", "cost": "i", "counts"
 
 
 def save(path: str | os.PathLike[str], model: dict[str, Any]) -> int:
-    """Write a model in the format that the suffix names, .json or .npz; returns the size of the file in bytes.
+    """Write a model in the format of the suffix, .json or .npz; returns the size of the file in bytes.
 
     Raises ValueError for another suffix, OSError if the file cannot be written.
     """
@@ -94,7 +94,7 @@ def save(path: str | os.PathLike[str], model: dict[str, Any]) -> int:
 
 
 def claimable(n_bytes: int) -> int:
-    """How many symbols a file of `n_bytes` may claim, for its alphabet or for all its tokens.
+    """The number of symbols that a file of `n_bytes` may claim, for its alphabet or all its tokens.
 
     The limit keeps a small file from allocating gigabytes: 30 pairs can make a token of 2**30 symbols. In
     real vocabularies a token takes 10 to 40 bytes of the file and has a few symbols.
@@ -127,7 +127,10 @@ def _split(model: dict[str, Any]) -> tuple[dict[str, Any], dict[str, np.ndarray]
 
 
 def from_document(head: Any, arrays: dict[str, Any]) -> dict[str, Any]:
-    """The model of a parsed JSON file and of arrays, the inverse of `_split`; ModelFormatError if one of them is not valid."""
+    """The model of a parsed JSON file and of arrays, the inverse of `_split`.
+
+    ModelFormatError if one of them is not valid.
+    """
     if not isinstance(head, dict) or head.get("format") != FORMAT:
         raise ModelFormatError(f'not a model of this library: no "format": "{FORMAT}"')
     if type(head.get("version")) is not int or not 1 <= head["version"] <= VERSION:
@@ -154,8 +157,7 @@ def from_document(head: Any, arrays: dict[str, Any]) -> dict[str, Any]:
 def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """The object of JSON with these keys and values, for `json.loads(..., object_pairs_hook=unique)`.
 
-    ModelFormatError for a key that is there twice: readers differ in which of its values they take, and so
-    would models.
+    ModelFormatError for a duplicate key: readers, and so models, would differ in the value they use.
 
     >>> unique([("a", 1), ("b", 2)])
     {'a': 1, 'b': 2}
@@ -168,9 +170,9 @@ def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def parse_json(data: str | bytes, number: Callable[[str], Any] = float) -> Any:
-    """Parse JSON; ModelFormatError if it is not valid, nests too deeply, or holds NaN, infinities, or a key twice.
+    """Parse JSON; ModelFormatError for invalid or too deep JSON, NaN, infinities, or a duplicate key.
 
-    `number` makes something of the text of a number that is no integer.
+    `number` converts the text of a number other than an integer.
     """
 
     def refuse(name: str) -> None:

@@ -1,8 +1,8 @@
 """Tables of the formats of other libraries: tokens with names and ids, and pairs of names in order of rank.
 
-A name is text in which each symbol of the alphabet is one character: for a byte the one of GPT-2's table, for
-an integer one of the private use area. For example the bytes 32 and 97 ("a" after a space) are named ``Ġa``,
-the integers 0 and 1 U+E000 U+E001.
+A name is text in which each symbol of the alphabet is one character. For a byte it is that of GPT-2's table,
+for an integer one of the private use area. For example the bytes 32 and 97 ("a" after a space) are named
+``Ġa``, the integers 0 and 1 U+E000 U+E001.
 
 Pairs of names are kept as flat text, for tables of half a million, the left and the right part of each pair
 side by side::
@@ -11,8 +11,8 @@ side by side::
     text      a b ab é, in UTF-8: 6 bytes
     starts    0 1 2  4 6
 
-Of several pairs that make one token only one can occur in a text, the one that is merged last when the token
-is encoded by itself. With the pairs 0 = (b, c), 1 = (a, b), 2 = (ab, c), 3 = (a, bc)::
+If several pairs make one token, only one of them can occur in a text: the pair that is merged last when the
+token is encoded by itself. With the pairs 0 = (b, c), 1 = (a, b), 2 = (ab, c), 3 = (a, bc)::
 
     abc    (b, c) has the lowest rank: a bc    then (a, bc): pair 3 occurs, pair 2 never
 """
@@ -52,30 +52,33 @@ Pairs = tuple[list[str], list[str]]
 
 
 class Table(NamedTuple):
-    """A tokenizer as the formats of other libraries describe it, with ids counted as here: symbols first, then pairs by rank."""
+    """A tokenizer in the formats of other libraries, with our ids: symbols first, then pairs by rank."""
 
     kind: str  # "bytes", "str" or "int"
     symbols: list[int]  # of the alphabet, by id: bytes, code points or integers
     merges: np.ndarray  # int32[m, 2], pairs of ids; pair i makes the id len(symbols) + i
     token_ids: np.ndarray  # int64[V], the id in the other library of each of these ids
     special: dict[Any, int]  # special tokens and their ids in the other library
-    known: dict[Any, int]  # likewise the known words, which are found in every text
+    known: dict[Any, int]  # as above, for the known words, which are found in every text
     pattern: str | None  # splits text; None if text is not split
     whole: bool = False  # whether a word that equals a token becomes it before any merge
-    one_by_one: bool = False  # whether order matters even between merges of one pair: see merge_order.py
+    one_by_one: bool = False  # whether order matters even between merges of the same pair: see merge_order.py
     splitter: Splitter | None = None  # instead of a pattern
     normalizer: Normalizer | None = None
-    unknown: Unknown | None = None  # the rule for characters that are no tokens
+    unknown: Unknown | None = None  # the rule for characters without tokens
     decoding: Decoding | None = None  # how texts of tokens are joined
     flags: dict[Any, int] = {}  # noqa: RUF012  # of special tokens and known words; see Reserved
     shared: bool = False  # whether a special token or a known word may be a token of the vocabulary too
-    runs: dict[int, int] = {}  # noqa: RUF012  # code points after every so many of which text must be cut; see merge_order.py
+    # noqa: RUF012  # code points after every so many of which text must be split; see merge_order.py
+    runs: dict[int, int] = {}
     stand_in: str | bytes | None = None  # the constructor's `unknown`: a symbol or a special token
     file: dict[str, Any] | None = None  # see Segmenter
 
 
 def symbol_character(index: int) -> str:
-    r"""The character that names symbol `index` of an alphabet of integers: the private use area first, then from U+10000 on.
+    r"""The character that names symbol `index` of an alphabet of integers.
+
+    The private use area comes first, then U+10000 and on.
 
     >>> symbol_character(0), hex(ord(symbol_character(6400)))
     ('\ue000', '0x10000')
@@ -92,7 +95,10 @@ def symbol_index(character: str) -> int | None:
 
 
 def read_vocab(vocab: Any, name: str = "vocab") -> dict[str, int]:
-    """Check a dict of names and ids, called `name` in messages, and return it; ModelFormatError if it is not valid."""
+    """Check a dict of names and ids, called `name` in messages, and return it.
+
+    ModelFormatError if it is not valid.
+    """
     if not isinstance(vocab, dict) or not vocab:
         raise ModelFormatError(f"{name}: expected an object of tokens and their ids")
     most = 4 * len(vocab) + (1 << 17)
@@ -144,7 +150,7 @@ def flat_names(names: list[str]) -> tuple[np.ndarray, np.ndarray]:
 
 
 class NamePairs:
-    """Pairs of names by rank in flat text, drawn above: pair i is the names 2 i and 2 i + 1."""
+    """Pairs of names by rank in flat text, as above: pair i is the names 2 i and 2 i + 1."""
 
     def __init__(self, text: np.ndarray, starts: np.ndarray) -> None:
         self.text, self.starts = text, starts
@@ -180,7 +186,7 @@ class NamePairs:
         return NamePairs(self.text[np.repeat(chosen, sizes)], offsets_of(sizes[chosen]))
 
     def ids(self, vocab: dict[str, int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Ids of left parts, right parts, and of what both join to, int64[m] each; -1 for names that are not in the vocabulary.
+        """Ids of left parts, right parts, and of the joined names, int64[m] each; -1 for unknown names.
 
         No name of the vocabulary is empty. ModelFormatError for names that are chosen to collide in a hash
         table. O(bytes).
@@ -206,9 +212,9 @@ class NamePairs:
 
 
 def with_parts(left: np.ndarray, right: np.ndarray, made: np.ndarray, symbols: np.ndarray) -> np.ndarray:
-    """Mask of the pairs whose parts are symbols, or made by other such pairs: bool[m]. O(pairs) a level.
+    """Mask of the pairs whose parts are symbols, or made by other pairs of the mask: bool[m]. O(pairs) per level.
 
-    `left`, `right`, `made` int64[m] are the ids of the parts and of what they join to, `symbols` the ids of
+    `left`, `right`, `made` int64[m] are the ids of the parts and of the joined token, `symbols` the ids of
     symbols. Other pairs never occur. ModelFormatError for more than 64 levels.
 
     >>> with_parts(np.array([0, 7, 8]), np.array([1, 7, 0]), np.array([6, 8, 9]), np.array([0, 1])).tolist()
@@ -243,7 +249,9 @@ def last_of_each(left: np.ndarray, right: np.ndarray) -> np.ndarray:
 
 
 def pairs_by_rank(values: np.ndarray, symbols: np.ndarray, starts: np.ndarray, n: int) -> np.ndarray:
-    """The two tokens that are merged last when each token but the first n is encoded by itself, int32[V - n, 2]; -1 for none.
+    """The two tokens merged last when each token but the first n is encoded by itself.
+
+    int32[V - n, 2]; -1 for none.
 
     Arguments as of the kernel `pairs_of_ranks`. ModelFormatError for tokens that are too long, chosen to
     collide in a hash table, or equal.
@@ -292,7 +300,10 @@ class MergedAlone:
 
     @cached_property
     def _tables(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Pairs as `last_merges` looks them up; the id of the symbol of each code point, -1 for none; results by token."""
+        """Pairs as `last_merges` looks them up; the symbol's id of each code point; results by token.
+
+        -1 for a code point without a symbol.
+        """
         left, right, _ = self._by_rank
         entries = np.full(4 << max(2, left.size.bit_length()), -1, np.int64)
         enter_ranks(left.astype(np.int32), right.astype(np.int32), entries)
@@ -301,7 +312,7 @@ class MergedAlone:
         return entries, id_of, np.full(int(self._by_rank[2].max()) + 1, _NOT_YET, np.int64)
 
     def last(self, which: np.ndarray) -> np.ndarray:
-        """The rank of the pair that is merged last in the tokens of some pairs, int64; -1 if that does not become one token."""
+        """The rank of the last merge in the tokens of some pairs, int64; -1 if several tokens remain."""
         made = self._by_rank[2]
         entries, id_of, known = self._tables
         todo = which[known[made[which]] == _NOT_YET]
@@ -320,7 +331,7 @@ class MergedAlone:
 def pairs_that_occur(
     pairs_of_names: NamePairs, left: np.ndarray, right: np.ndarray, made: np.ndarray, alone: MergedAlone
 ) -> np.ndarray:
-    """For every token the one of its pairs that can occur, or its first if none can: ascending ranks, int64.
+    """For every token its pair that can occur, or its first if none can: ascending ranks, int64.
 
     It is the last pair that is merged when the token is encoded by itself. `left`, `right`, `made` int64[m]
     are the ids of the parts and of the token that they join to.
@@ -352,15 +363,15 @@ def from_names(
     """The table of tokens that have names; ids of names, `merges` by rank, the rest as in `Table`.
 
     Tokens that are neither symbols nor made by a pair, such as the special tokens of a `vocab.json`, become
-    special tokens too. If several pairs make one token, only the one that can occur is kept (see
-    `pairs_that_occur`). ModelFormatError for a pair that occurs twice or whose parts or result have no id,
-    for a name that is not valid, or for too much work.
+    special tokens too. If several pairs make one token, only the pair that can occur is kept (see
+    `pairs_that_occur`). ModelFormatError for a pair that occurs twice or whose parts or result lack ids, for
+    a name that is not valid, or for too much work.
 
-    A special token or known word of one character is a symbol too where a pair needs it, or with
-    `all_letters`. `loose`, as Hugging Face reads its files: a special token or a known word may be a token of
-    the vocabulary too, names may have characters of no byte, pairs may occur twice, of which the last counts,
-    or have a part that nothing makes: no text has it. With `cut_runs` the caller cuts text within the `runs`
-    of the table, after every so many of a character.
+    A special token or known word of a single character is also a symbol if a pair needs it, or with
+    `all_letters`. `loose` reads files as Hugging Face does. Then a special token or a known word may be a
+    token of the vocabulary too, and names may have characters of no byte. Pairs may occur twice, of which the
+    last counts, or have a part that nothing makes: no text has it. With `cut_runs` the caller splits text
+    within the `runs` of the table, after every so many of a character.
 
     >>> from_names({"a": 0, "b": 1, "ab": 2, "<s>": 3}, (["a"], ["b"]), "str", {}, {}, None)[1:6]
     ([97, 98], array([[0, 1]], dtype=int32), array([0, 1, 2]), {'<s>': 3}, {})
@@ -441,7 +452,10 @@ def _numbered(
     chosen: np.ndarray,
     size: int,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The ids of all tokens, symbols first; the chosen pairs in numbers of tokens; the number of each id, -1 for none."""
+    """The ids of all tokens, symbols first; chosen pairs by numbers of tokens; the number of each id.
+
+    -1 for an id without a number.
+    """
     token_ids = np.concatenate([symbol_ids, made[chosen]])
     number = np.full(size, -1, np.int32)
     number[token_ids] = np.arange(token_ids.size)
@@ -451,11 +465,13 @@ def _numbered(
 def _in_order_of_creation(
     alone: MergedAlone, chosen: np.ndarray, pairs: np.ndarray, n_symbols: int, cut_runs: bool
 ) -> tuple[np.ndarray, np.ndarray, bool, dict[int, int]]:
-    """Order of `chosen` pairs that encodes as they do by rank; those of a run may become others, with `cut_runs`.
+    """Order of `chosen` pairs that encodes as they do by rank.
 
-    The result is int64[m] their order, int64[m, 2] the pairs in the order given, whether they have to be
-    merged one by one, and the symbols after every so many of which text must be cut. Pairs that never occur,
-    since their token is not what its own symbols become, come last.
+    Those of a run may become others, with `cut_runs`.
+
+    The result is int64[m] their order, int64[m, 2] the pairs in the original order, and whether they must be
+    merged one by one. Then the number of symbols after which text must be split, by symbol. Pairs that never
+    occur, since their token is not the encoding of its own symbols, come last.
     """
     occurs = alone.last(chosen) >= 0
     never = np.flatnonzero(~occurs)
@@ -505,7 +521,7 @@ def _symbols(symbols: list[str], kind: str, value: dict[str, int]) -> tuple[list
 
 
 def names(alphabet: Alphabet, vocabulary: Vocabulary) -> list[str]:
-    """The name of every token, by id; ValueError if a symbol of the alphabet has no character."""
+    """The name of every token, by id; ValueError for a symbol without a character."""
     if alphabet.kind == "bytes":
         points = np.array([ord(letter) for letter in byte_characters()], np.uint32)[alphabet.symbols]
     elif alphabet.kind == "str":
@@ -527,7 +543,10 @@ def names(alphabet: Alphabet, vocabulary: Vocabulary) -> list[str]:
 
 
 def name_ids(names: list[str], ids: list[int]) -> dict[str, int]:
-    """A dict of names and ids in order of ids; ValueError if two tokens of different ids have the same name."""
+    """A dict of names and ids in order of ids.
+
+    ValueError if two tokens of different ids have the same name.
+    """
     if (np.diff(ids) > 0).all() and len(out := dict(zip(names, ids, strict=True))) == len(ids):
         return out
     out = {}

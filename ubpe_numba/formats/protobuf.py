@@ -1,9 +1,9 @@
 """Messages of protobuf: as much of the format as models of sentencepiece need, read as arrays and written.
 
 The package protobuf makes an object of every message, a quarter of a million for a large vocabulary, and
-nests as deeply as a file asks for. Here a kernel lists the fields of all messages of one level
-(kernels/wire_fields.py draws them); the caller knows what their numbers mean. Of a field that occurs several
-times the last counts, as protobuf has it.
+nests as deeply as a file requires. Here a kernel lists the fields of all messages of a level (see
+kernels/wire_fields.py); the caller knows the meaning of their numbers. If a field occurs several times the
+last counts, as in protobuf.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ubpe_numba.formats.kernels.wire_fields import BYTES, FIELD, FIXED32, TOO_MA
 
 
 class Messages(NamedTuple):
-    """Messages of one level: the bytes of message i are ``data[begins[i]:ends[i]]``; and their fields, in order."""
+    """Messages of a level, and their fields in order: message i is ``data[begins[i]:ends[i]]``."""
 
     data: np.ndarray  # uint8
     begins: np.ndarray  # int64[m]
@@ -29,7 +29,7 @@ class Messages(NamedTuple):
     def of(cls, data: bytes, most: int) -> Messages:
         """The one message of `data`.
 
-        ModelFormatError for bytes that are no fields, and for more than `most` fields.
+        ModelFormatError for invalid bytes, and for more than `most` fields.
         """
         return cls._listed(
             np.frombuffer(bytearray(data), np.uint8), np.array([0]), np.array([len(data)]), most
@@ -71,7 +71,7 @@ class Messages(NamedTuple):
         ]
 
     def texts(self, number: int) -> tuple[np.ndarray, np.ndarray]:
-        """Bytes of a field of every message as one text, uint8, and lengths int64[m], 0 where it is absent."""
+        """Bytes of a field of every message as one text, uint8, and lengths int64[m], 0 if it is absent."""
         found, which = self._last(number, BYTES)
         lengths = np.zeros(self.begins.size, np.int64)
         lengths[which] = sizes = found["end"] - found["value"]
@@ -107,7 +107,7 @@ def field(number: int, value: int | float | bytes) -> bytes:
 
 
 def _varint(x: int) -> bytes:
-    """A number of 0 to 2**64 - 1, 7 bits a byte."""
+    """A number of 0 to 2**64 - 1, 7 bits per byte."""
     out = bytearray()
     while x > 127:
         out.append(x & 127 | 128)

@@ -1,14 +1,14 @@
 """The dumps of the package `ubpe`, versions 0.2 and 0.3: reading and writing.
 
-A dump is JSON: ``n_tokens``, ``alphabet`` (symbol -> id), ``mapper`` (learned id -> ids: a pair of any ids
-for a classic tokenizer, a sequence of alphabet ids for a universal one) and ``weights`` (learned id -> idf).
-In version 0.3 there may be
+A dump is JSON: ``n_tokens``, ``alphabet`` (symbol -> id), ``mapper`` (learned id -> ids) and ``weights``
+(learned id -> idf). The ids of a mapper are a pair of any ids for a classic tokenizer, a sequence of alphabet
+ids for a universal one. In version 0.3 there may be
 
-- ``known_words`` (id -> word), whose ids stand between those of the alphabet and the learned ones: the
-  longest word at the leftmost place is taken out of a document first, as known words are here;
+- ``known_words`` (id -> word), whose ids lie between those of the alphabet and the learned ids. The longest
+  word at the leftmost place is removed from a document first, as known words are here;
 - ``break_tokens``, symbols that are then isolated; those outside of the alphabet do nothing;
-- ``regex_str``, an expression of Python's `re` whose matches in what is left are encoded, and the rest is
-  lost (python_pattern.py refuses such texts); in documents of integers it does nothing;
+- ``regex_str``, an expression of Python's `re` whose matches in the rest are encoded. Other text is lost
+  (python_pattern.py rejects these texts). In documents of integers it does nothing;
 - ``stop_tokens``, symbols that are then isolated.
 
 Each part is encoded by itself, as segments are here. Unlike there, a document may be empty or a single known
@@ -35,8 +35,8 @@ from ubpe_numba.vocabulary.vocabulary import Vocabulary
 def read(dump: dict[str, Any], n_bytes: int, kind: str | None, classic: bool) -> tuple[int, Model]:
     """Read a dump: its n_tokens and the model. ModelFormatError names the field that is not valid.
 
-    `kind` is what the symbols are, ``"int"`` or ``"str"``; None means integers if all of them are numbers.
-    `classic` says whether the dump is of a classic tokenizer.
+    `kind` is that of the symbols, ``"int"`` or ``"str"``; None means integers if all of them are numbers.
+    `classic`: whether the dump is of a classic tokenizer.
     """
     for field in ("alphabet", "mapper", "weights"):
         if not isinstance(dump.get(field), dict):
@@ -74,7 +74,8 @@ def read(dump: dict[str, Any], n_bytes: int, kind: str | None, classic: bool) ->
 def write(model: Model, classic: bool) -> str:
     """A dump that the package loads; of pairs if `classic` and the vocabulary has them.
 
-    Both versions load it unless it has fields that only 0.3 knows. ValueError for what a dump cannot say.
+    Both versions load it unless it has fields that only 0.3 knows. ValueError if a dump cannot express the
+    model.
     """
     alphabet, vocabulary, segmenter = model
     alphabet.refuse_folded()
@@ -145,7 +146,7 @@ def _fields(model: Model) -> dict[str, Any]:
 
 
 def _segmenter(dump: dict[str, Any], alphabet: Alphabet, words: dict[Any, int], size: int) -> Segmenter:
-    """How documents are cut, for a vocabulary of `size` ids."""
+    """How documents are split, for a vocabulary of `size` ids."""
     kind, pattern = alphabet.kind, dump.get("regex_str") or None
     if pattern is not None and not isinstance(pattern, str):
         raise ModelFormatError(f"regex_str: expected a str, got {quoted(pattern)}")
@@ -226,7 +227,7 @@ def _alphabet(mapping: dict[str, Any], kind: str | None) -> Alphabet:
 
 
 def _check_ids(mapping: dict[str, Any], first: int, field: str) -> None:
-    """ModelFormatError unless the keys are first, first + 1, ... in this order, which is that of the ranks."""
+    """ModelFormatError unless the keys are first, first + 1, ... in this order, that of the ranks."""
     for i, key in enumerate(mapping):
         if key != str(first + i):
             raise ModelFormatError(f"{field}: expected the id {first + i} in place {i}, got {quoted(key)}")

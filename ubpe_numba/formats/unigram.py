@@ -1,15 +1,16 @@
-"""Unigram models of a `tokenizer.json`, read and written: pieces with scores, over characters, or over bytes after ByteLevel.
+"""Unigram models of a `tokenizer.json`, read and written: pieces with scores.
 
-They are encoded as tokenizers does, by sums in float64 from the beginning of every segment (objective
-``"tokenizers"``). A character that is no piece scores 10 less than the least piece, and becomes the unknown
-one, several in a row once; or, with `byte_fallback`, its bytes. Names of bytes in a text are text here, not
-bytes.
+Pieces are over characters, or over bytes after ByteLevel.
 
-Scores are read as the JSON reader of Hugging Face's libraries (serde_json) rounds them. It takes the digits
-as one integer of 64 bits, rounds that to float64, and divides by a power of ten, which rounds again. Of
-numbers written with 17 digits one in eight becomes the float64 beside the nearest. Sums of such scores decide
-between paths of equal probability, so scores are read in the same way, and written with digits that are read
-back exactly::
+They are encoded as in tokenizers, by sums in float64 from the beginning of every segment (objective
+``"tokenizers"``). An unknown character scores 10 less than the least piece, and becomes the unknown piece,
+several in a row once; or, with `byte_fallback`, its bytes. Names of bytes in a text are text here, not bytes.
+
+Scores are read as the JSON reader of Hugging Face's libraries (serde_json) rounds them. It reads the digits
+as one integer of 64 bits, rounds that to float64, and divides by a power of ten, which rounds again. For
+numbers with 17 digits, one in eight becomes a float64 next to the nearest. Sums of scores decide between
+paths of equal probability, so scores are read in the same way, and written with digits that are read back
+exactly::
 
     -15.275492379532281    nearest  -15.275492379532281    read there as  -15.27549237953228
     15275492379532281 is no float64: 15275492379532280; divided by 10**15
@@ -48,7 +49,7 @@ _PENALTY = 10.0
 def model_of(text: str | bytes, config: Mapping[str, Any] | None = None, document: Any = None) -> Model:
     """The model of a file, `document` if it is parsed.
 
-    ModelFormatError names what is not valid or not supported.
+    ModelFormatError, with the fault, for a file that is not valid or not supported.
     """
     file = parse_json(text) if document is None else document
     model = file["model"]
@@ -174,7 +175,7 @@ def _of_bytes(used: list[tuple[str, int]], unknown: int | None) -> list[tuple[st
 
 
 def _pieces(vocab: Any, text: str | bytes) -> tuple[list[str], np.ndarray]:
-    """The texts of pieces and their scores, float64, for which the file is read again: numbers as they are written."""
+    """The texts of pieces and their scores, float64; the file is read again for exact numbers."""
     if not isinstance(vocab, list) or not vocab:
         raise ModelFormatError("model: vocab: expected a list of pieces and scores")
     kinds = [tuple(map(type, pair)) if type(pair) is list else () for pair in vocab]
@@ -200,11 +201,13 @@ def write(
     unk_id: int | None = None,
     post_processor: dict[str, Any] | None = None,
 ) -> str:
-    """The content of a tokenizer.json for a model whose tokens have these scores, float64[V]; of `table` the tokens are not used.
+    """The content of a tokenizer.json for a model whose tokens have these scores, float64[V].
+
+    The tokens of `table` are not used.
 
     `unk_id` is the special token for unknown characters, unless the model has a rule of its own.
 
-    ValueError for what a Unigram model has no place for. That it encodes alike is for the caller to check.
+    ValueError if a Unigram model cannot express the model. The caller checks that it encodes alike.
     """
     alphabet, vocabulary, segmenter = model
     table, by_bytes, called = _without_stand_ins(table)
@@ -237,7 +240,7 @@ def write(
         raise ValueError(
             "unk_token: tokenizers takes the bytes of unknown characters only with one: give a special token"
         )
-    # words after them get these ids there, and are no pieces
+    # words after them get these ids there, and are not pieces
     n_pieces = 1 + max(*ids, -1 if unk_id is None else unk_id)
     texts = write_numbers(np.array([rows[i][1] for i in range(n_pieces)]))
     pieces = ",\n".join(
@@ -249,7 +252,10 @@ def write(
 
 
 def _without_stand_ins(table: Table) -> tuple[Table, bool, str]:
-    """A table without what `model_of` adds, whether unknown characters are bytes, and what the unknown is called."""
+    """A table without the additions of `model_of`; whether unknown characters are bytes; a name.
+
+    The name is that of the unknown piece.
+    """
     steps = [] if table.normalizer is None else table.normalizer.steps
     by_bytes = bool(steps) and steps[-1]["type"] == "StandIns" and bool(steps[-1]["by_bytes"])
     steps = steps[: len(steps) - by_bytes]
@@ -287,10 +293,10 @@ def read_number(text: str) -> float:
 
 
 def write_numbers(values: np.ndarray) -> list[str]:
-    """Texts of finite numbers, float64[n], that are read as these: the shortest where that will do.
+    """Texts of finite numbers, float64[n], that are read as these: the shortest if that suffices.
 
-    Of two hundred numbers of 53 bits one is not the result of such a division; a neighbour of it is read
-    then.
+    One in two hundred numbers of 53 bits is not the result of a division of this kind; a neighbor of it is
+    read then.
 
     >>> write_numbers(np.array([-0.5, -15.275492379532281])), read_number("-15.27549237953228101")
     (['-0.5', '-15.27549237953228101'], -15.275492379532281)

@@ -1,8 +1,10 @@
-r"""Files of merges, pairs by rank: GPT-2's `merges.txt` with `vocab.json`, and CLIP's `bpe_simple_vocab_16e6.txt`.
+r"""Files of merges, pairs by rank: GPT-2's `merges.txt` with `vocab.json`, and CLIP's file.
+
+The latter is `bpe_simple_vocab_16e6.txt`.
 
 `vocab.json` holds tokens and ids, over bytes, written as the characters of GPT-2's table, or over characters.
-Files with ``</w>`` at the ends of words (Sennrich et al., 2016) are read of a `tokenizer.json`, which says
-how words are cut.
+Files with ``</w>`` at the ends of words (Sennrich et al., 2016) are read from a `tokenizer.json`, which also
+determines how words are split.
 
 CLIP's file, or its .gz, has a first line that names it, then a pair a line by rank. The ids are those of the
 symbols, of the symbols at the end of a word, of the first 48,894 pairs (the file has more), and of two
@@ -13,7 +15,7 @@ special tokens::
     t h                                           512          in
     ...                                           49406        <|startoftext|>, and <|endoftext|>
 
-Text is normalised and cut as by Hugging Face's tokenizer of these models; repairs of text by `ftfy` and of
+Text is normalized and split as by Hugging Face's tokenizer of these models; repairs of text by `ftfy` and of
 HTML come before that.
 """
 
@@ -33,7 +35,7 @@ from ubpe_numba.text.characters import byte_characters
 
 
 def read(vocab: Any, merges: str, kind: str, special: dict[str, int], pattern: str | None) -> Table:
-    """Read `vocab`, JSON or a dict, and the text of `merges`. ModelFormatError names what is not valid."""
+    """Read `vocab`, JSON or a dict, and the text of `merges`; ModelFormatError if not valid."""
     ids, pairs = read_vocab(parse_json(vocab) if isinstance(vocab, (str, bytes)) else vocab), _pairs(merges)
     if odd := next((word for word, i in special.items() if ids.get(word, i) != i), None):
         raise ModelFormatError(
@@ -43,7 +45,7 @@ def read(vocab: Any, merges: str, kind: str, special: dict[str, int], pattern: s
 
 
 def _pairs(merges: str) -> Pairs:
-    """The pairs of a text of merges, line by line; ModelFormatError names the first line that is not valid."""
+    """The pairs of a text of merges, line by line; ModelFormatError with the first invalid line."""
     lines = [line.rstrip("\r") for line in merges.split("\n")]
     lines[0] = "" if lines[0].startswith("#version") else lines[0]
     if (found := two_parts(list(filter(None, lines)))) is None:
@@ -71,7 +73,7 @@ _SPECIAL = ("<|startoftext|>", "<|endoftext|>")
 
 
 def beginning(data: bytes, most: int) -> bytes:
-    """At most `most` bytes of a file that may be a .gz; none of one that is not valid."""
+    """At most `most` bytes of a file that may be a .gz; none if it is not valid."""
     if not data.startswith(b"\x1f\x8b"):
         return data[:most]
     try:

@@ -1,7 +1,7 @@
 """WordPiece models: a `tokenizer.json`, BERT's `vocab.txt`, and our own files; read and written.
 
-A `vocab.txt` has a piece a line, in UTF-8, whose id is the number of the line, from 0 on. White space at the
-end of a line is no part of the piece, as the package ``tokenizers`` has it.
+A `vocab.txt` has one piece per line, in UTF-8, whose id is the number of the line, from 0 on. White space at
+the end of a line does not belong to the piece, as in the package ``tokenizers``.
 """
 
 from __future__ import annotations
@@ -29,11 +29,14 @@ UNKNOWN = "[UNK]"  # in a vocab.txt
 AS_BERT = (
     "for BERT's give WordPiece preprocessing=Preprocessing('BertPreTokenizer', normalizer='BertNormalizer')"
 )
-PIECE = re.compile(rb"\[UNK\]|##[A-Za-z].*")  # that only such a file has
+PIECE = re.compile(rb"\[UNK\]|##[A-Za-z].*")  # that only a file of this kind has
 
 
 class Words(NamedTuple):
-    """Vocabulary and options of a file: arguments of `WordPiece` and of its `Preprocessing`, and `Segmenter.file`."""
+    """Vocabulary and options of a file: arguments of `WordPiece` and its `Preprocessing`.
+
+    Also `Segmenter.file`.
+    """
 
     vocabulary: dict[str, int]
     unknown: str = UNKNOWN
@@ -48,7 +51,7 @@ class Words(NamedTuple):
 
 
 def read(file: dict[str, Any], config: Mapping[str, Any] | None = None) -> Words:
-    """Read the object of a file. ModelFormatError names what is not valid or not supported."""
+    """Read the object of a file; ModelFormatError, with the fault, if it is not valid or not supported."""
     model = file["model"]
     vocab = read_vocab(model.get("vocab"), "model: vocab")
     unknown, prefix = model.get("unk_token", "[UNK]"), model.get("continuing_subword_prefix", "##")
@@ -82,8 +85,8 @@ def read(file: dict[str, Any], config: Mapping[str, Any] | None = None) -> Words
 def write(words: Words, post_processor: dict[str, Any] | None = None) -> str:
     """The content of a tokenizer.json; `post_processor` puts special tokens around a document.
 
-    That it encodes alike is for the caller to check. ValueError for a vocabulary without a pretokenizer, or
-    words that are no text or have two ids.
+    The caller checks that it encodes alike. ValueError for a vocabulary without a pretokenizer, or words that
+    are not text or have two ids.
     """
     if words.pretokenizer is None:
         raise ValueError(f"pretokenizer: a tokenizer.json says how text becomes words; {AS_BERT}")
@@ -95,7 +98,7 @@ def write(words: Words, post_processor: dict[str, Any] | None = None) -> str:
         )
     n = len(words.vocabulary)
     if [i for word, i in added if word not in words.vocabulary] == list(range(n, len(vocab))):
-        vocab = words.vocabulary  # they get these ids there, and are no pieces
+        vocab = words.vocabulary  # they get these ids there, and are not pieces
     model = {
         "type": "WordPiece",
         "unk_token": words.unknown,
@@ -185,7 +188,7 @@ def parse_vocab_txt(data: bytes) -> dict[str, int]:
 
 
 def of_vocab_txt(data: bytes) -> Words:
-    """The words of the content of a file; ModelFormatError if they have no piece for others."""
+    """The words of the content of a file; ModelFormatError without a piece for unknown words."""
     if UNKNOWN not in (pieces := parse_vocab_txt(data)):
         told = f"there is no piece {UNKNOWN}, which words become that no pieces make"
         raise ModelFormatError(
@@ -195,7 +198,10 @@ def of_vocab_txt(data: bytes) -> Words:
 
 
 def vocab_txt(pieces: Mapping[str, int]) -> str:
-    """The lines of pieces whose ids are 0, 1, ...; ValueError for other ids, and for pieces that could not be read again."""
+    """The lines of pieces whose ids are 0, 1, ...
+
+    ValueError for other ids, and for pieces that could not be read again.
+    """
     listed = sorted(pieces, key=pieces.__getitem__)
     text = "".join(f"{piece}\n" for piece in listed)
     found = parse_vocab_txt(text.encode("utf-8", "replace"))

@@ -1,16 +1,16 @@
-"""A hash table from strings of bytes, kept one after the other in one text, to their numbers; and look-ups of pairs of names.
+"""A hash table from strings of bytes in one text to numbers; look-ups of pairs of names.
 
-int64 with open addressing, half full at most. An entry is a key, the bytes themselves of up to 8, a hash of
-more, and the length and number; so a short string, as nearly all are, is found without a look at the text.
-"abc", number 258, which has the home 0::
+int64 with open addressing, half full at most. An entry is a key and a length with the number. The key is the
+bytes themselves up to 8, otherwise a hash. So a short string, as nearly all are, is found without reading the
+text. "abc", number 258, which has the home 0::
 
     entry     0               1      2
     key       0x636261        -1     0x6463          ...
     value     3 << 32 | 258   -1     2 << 32 | 261            -1: empty
 
-The hash is no secret, so the tokens of a file may be chosen to collide. A probe ends after a limited number
-of entries: a string that finds no place by then is not entered. By chance that does not happen (a table of a
-million strings: one in 10**15).
+The hash is public, so the tokens of a file may be chosen to collide. A probe ends after a limited number of
+entries: a string without a place by then is not entered. By chance that does not happen (a table of a million
+strings: one in 10**15).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ubpe_numba.runtime.machine.bytes import FIRST_BYTES, mixed, same_bytes
 from ubpe_numba.runtime.machine.intrinsics import address, load64
 from ubpe_numba.runtime.tables.pairs import MULTIPLIER
 
-NONE = 0x7FFFFFFF  # the number or rank of what is in no table, above all others
+NONE = 0x7FFFFFFF  # the number or rank of a string in no table, above all others
 CROWDED = -1  # the result for a string that is not entered
 _MOST = 256  # entries that a probe visits
 _COMPARED = 64  # the cost of an entry whose bytes are compared, in entries
@@ -35,10 +35,10 @@ def number_of(text, i, n, starts, table, new):
 
     O(n), whatever the strings.
 
-    text: address, of 8 bytes more than strings have; starts int64[V + 1], the beginnings of strings, and the
-    end; table int64[2 * capacity], at most half full. A new string is entered as number `new` unless that is
-    -1; CROWDED if it finds no place. Of the strings "a" and "ab" in "aabab", starts [0, 1, 3]: the 2 bytes at
-    3 are number 1.
+    `text` is an address, of 8 bytes more than strings have. `starts` int64[V + 1] are the beginnings of
+    strings, and the end. `table` is int64[2 * capacity], at most half full. A new string is entered as number
+    `new` unless that is -1; CROWDED if it does not find a place. With the strings "a" and "ab" in "aabab",
+    starts [0, 1, 3], the 2 bytes at 3 are number 1.
     """
     key = load64(text, i) & FIRST_BYTES[min(n, np.int64(8))]
     for k in range(8, n, 8):
@@ -65,15 +65,16 @@ def number_of(text, i, n, starts, table, new):
 
 @kernel
 def numbers_of_pairs(values, starts, pair_starts, table, found):
-    """Numbers of both names of every pair, and of the name that they join to; -1 for one that is not among the names.
+    """Numbers of both names of every pair, and of the name that they join to; -1 for unknown names.
 
-    values uint8: the bytes of V names, then of the pairs, left and right part side by side, and 8 more;
-    starts int64[V + 1], pair_starts int64[2 m + 1]: beginnings, and the end. table int64[2 * capacity] of at
-    least 2 * V entries, filled with -1, gets the names; found int32[3, m] gets the numbers. The caller
-    allocates both. Returns False if a name finds no place in the table; `found` is not filled then. O(bytes).
+    `values` uint8 are the bytes of V names, then of the pairs, left and right part side by side, and 8 more.
+    `starts` int64[V + 1] and `pair_starts` int64[2 m + 1] are beginnings, and the end. `table` int64[2 *
+    capacity] of at least 2 * V entries, filled with -1, gets the names. `found` int32[3, m] gets the numbers.
+    The caller allocates both. Returns False if a name does not find a place in the table; `found` is not
+    filled then. O(bytes).
 
-    Names a, b, ab and the pairs (a, b), (b, a), values "abababba" and 8 zeros, starts [0, 1, 2, 4],
-    pair_starts [4, 5, 6, 7, 8]: found = [[0, 1], [1, 0], [2, -1]].
+    Names a, b, ab and the pairs (a, b), (b, a). Let values be "abababba" and 8 zeros, starts [0, 1, 2, 4],
+    pair_starts [4, 5, 6, 7, 8]. Then found = [[0, 1], [1, 0], [2, -1]].
     """
     text = address(values)
     for t in range(starts.size - 1):

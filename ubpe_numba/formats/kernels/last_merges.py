@@ -1,13 +1,13 @@
-"""Kernels that find the pair of each token of a table: the one that is merged last when the token is encoded by itself.
+"""Kernels that find the last merge of each token of a table when it is encoded by itself.
 
-Merges inside a stretch of text, as long as none crosses its ends, are those of the stretch alone; so no other
-pair of parts can make the token in any text. `last_merges` is for pairs by rank, `pairs_of_ranks` for tokens
-of bytes or characters by rank.
+Merges inside a stretch of text that do not cross its ends are those of the stretch alone. So no other pair of
+parts can make the token in any text. `last_merges` is for pairs by rank, `pairs_of_ranks` for tokens of bytes
+or characters by rank.
 
-The parts of a token are kept in arrays over its symbols, at the symbol where a part begins: `ends` is where
-it ends, which is where the next begins, `ranks` the rank of its merge with the next, NONE without one. Other
-entries are out of use. "lower", of which "er" has been merged and then "lo"; "lo" + "w" is a pair of rank 7,
-"w" + "er" one of rank 9:
+The parts of a token are kept in arrays over its symbols, at the first symbol of a part. `ends` is its end,
+and the beginning of the next part. `ranks` is the rank of its merge with the next, NONE without one. Other
+entries are unused. "lower", after the merges of "er" and then "lo"; "lo" + "w" is a pair of rank 7, "w" +
+"er" one of rank 9:
 
     symbol     l    o    w    e    r
     ends       2    .    3    5    .
@@ -26,10 +26,10 @@ from ubpe_numba.runtime.tables.pairs import enter, pair_of, value_of
 
 @helper
 def lowest_rank(ends, ranks, n):
-    """Beginning of the part with the lowest rank, the leftmost of several, and of the part before it, -1 if there is none.
+    """Beginning of the leftmost part with the lowest rank, and of its predecessor, -1 if none.
 
-    (0, -1) if no rank is below NONE, and for the arrays drawn above; ends, ranks int32 of a token of n
-    symbols. O(parts).
+    (0, -1) if no rank is below NONE, and for the arrays above; ends, ranks int32 of a token of n symbols.
+    O(parts).
     """
     at, before, previous = np.int64(0), np.int64(-1), np.int64(-1)
     i = np.int64(0)
@@ -73,15 +73,16 @@ def _point(text, i, end):
 
 @kernel
 def last_merges(text, starts, which, id_of, made, entries, ends, ranks, parts, last):
-    """Rank of the pair that is merged last when each of some tokens is encoded by itself, -1 if that does not end in one.
+    """Rank of the last merge of each of some tokens, encoded by itself, -1 if more parts remain.
 
-    text uint8, starts int64: tokens in UTF-8; which int64[k], some of them. id_of int32: the id of the symbol
-    of a code point, -1 for none. made int32[m], the tokens that pairs make, by rank; entries as `enter_ranks`
-    fills them. ends, ranks, parts int32: scratch of the bytes of the longest token, `parts` are ids. last
-    int64[k] gets the ranks. The caller allocates all of it. O(length**2) a token.
+    `text` uint8 and `starts` int64 are tokens in UTF-8; `which` int64[k] selects some. `id_of` int32 is the
+    id of the symbol of a code point, -1 for none. `made` int32[m] are the tokens that pairs make, by rank.
+    `entries` are as `enter_ranks` fills them. `ends`, `ranks` and `parts` int32 are scratch of the bytes of
+    the longest token; `parts` are ids. `last` int64[k] gets the ranks. The caller allocates all of it.
+    O(length**2) per token.
 
-    Of a, b, c, ab, bc, abc with the ids 0 to 5, and the pairs a b, b c, a bc, ab c: abc is ab c after the
-    first merge, so its last is 3; it never is a bc, the pair of rank 2.
+    Let a, b, c, ab, bc, abc have the ids 0 to 5, with the pairs a b, b c, a bc, ab c. After the first merge
+    abc is ab c, so its last pair is 3; it never is a bc, the pair of rank 2.
     """
     for t in range(which.size):
         at = np.int64(starts[which[t]])
@@ -117,18 +118,21 @@ def last_merges(text, starts, which, id_of, made, entries, ends, ranks, parts, l
 def pairs_of_ranks(values, symbols, starts, n_symbols, two, table, ends, ranks, parts, pairs):
     """The two tokens that are merged last when each token is encoded by itself; a token's number is its rank.
 
-    Two neighbours merge if their symbols are a token, of the lowest rank first, as in tiktoken and
-    sentencepiece. values uint8: the symbols of all tokens, of 1 byte or of 4, and 8 bytes more; symbols
-    int32: the token that each is by itself, NONE if none; starts int64[V + 1]: where tokens begin, in bytes,
-    the `n_symbols` of one symbol first, then by rank. Tokens of two bytes are entered in two int32[65536],
-    filled with NONE, others in table (byte_strings.py), int64[2 * capacity] of at least 2 * V entries, filled
-    with -1. ends, ranks, parts int32: scratch of the longest token, `parts` are numbers. The result is pairs
-    int32[V - n_symbols, 2], the numbers of the two, -1 twice for a token that its parts are not merged to.
-    The caller allocates all of it. Returns -1, or the number of a token that is there twice, or -2 if one has
-    no place in the table. O(length**2) a token, in all O(bytes) for real vocabularies.
+    Two neighbors merge if their symbols are a token, of the lowest rank first, as in tiktoken and
+    sentencepiece. `values` uint8 are the symbols of all tokens, of 1 byte or of 4, and 8 bytes more.
+    `symbols` int32 is the token that each symbol is by itself, NONE if none. `starts` int64[V + 1] are the
+    beginnings of tokens, in bytes: first the `n_symbols` of a single symbol, then by rank. Tokens of two
+    bytes are entered in `two` int32[65536], filled with NONE. Others are entered in `table`
+    (byte_strings.py), int64[2 * capacity] of at least 2 * V entries, filled with -1. `ends`, `ranks` and
+    `parts` int32 are scratch of the longest token; `parts` are numbers.
 
-    The tokens a, b, c, ab, bc, abc, n_symbols 3: abc is a b c, then ab c, since ab has the lower rank, so
-    that pairs are [[0, 1], [1, 2], [3, 2]]; without ab and bc those of abc are [-1, -1].
+    The result is `pairs` int32[V - n_symbols, 2], the numbers of the two, -1 twice for a token that its parts
+    are not merged to. The caller allocates all of it. Returns -1, or the number of a duplicate token, or -2
+    if a token does not find a place in the table. O(length**2) per token, in all O(bytes) for real
+    vocabularies.
+
+    The tokens a, b, c, ab, bc, abc, n_symbols 3. abc is a b c, then ab c, since ab has the lower rank, so
+    pairs are [[0, 1], [1, 2], [3, 2]]. Without ab and bc, those of abc are [-1, -1].
     """
     text = address(values)
     width = (values.size - 8) // symbols.size

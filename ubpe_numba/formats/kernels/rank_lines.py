@@ -23,9 +23,9 @@ _DIGITS[np.frombuffer(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123
 def read_lines(text, tokens, lengths, ranks):
     """Read all lines; returns the bytes of the tokens, -1 if a line is unusual or not valid. O(bytes).
 
-    text uint8[size]: lines of base64, at least 4 characters, one space, 1 to 10 digits and a line feed.
-    tokens uint8[size], the bytes of the tokens one after the other; lengths, ranks int64, of the number of
-    line feeds. The caller allocates all. Of the lines above 3; of "YQ 0" -1.
+    `text` uint8[size] holds lines of base64, at least 4 characters, one space, 1 to 10 digits and a line
+    feed. `tokens` uint8[size] gets the bytes of the tokens one after the other. `lengths` and `ranks` int64
+    have an item per line feed. The caller allocates all. The lines above give 3; "YQ 0" gives -1.
     """
     i, end = np.int64(0), np.int64(0)
     for line in range(lengths.size):

@@ -1,7 +1,7 @@
 """The fields of protobuf messages in wire format.
 
-A message is a sequence of fields. Each begins with a key, ``number << 3 | wire type``; what follows depends
-on the wire type::
+A message is a sequence of fields. Each begins with a key, ``number << 3 | wire type``; the rest depends on
+the wire type::
 
     08 96 01            key 1 << 3 | 0: a varint, 7 bits per byte, low first; the high bit: more follow: 150
     12 02 61 62         key 2 << 3 | 2: a length, and as many bytes: "ab", or a message
@@ -18,7 +18,7 @@ import numpy as np
 from ubpe_numba.runtime.compiler import helper, kernel
 
 VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5  # wire types
-TOO_MANY = -1  # fields; other negative results are -2 - the position of what is not valid
+TOO_MANY = -1  # fields; other negative results are -2 - the position of invalid bytes
 
 FIELD = np.dtype(
     [
@@ -33,7 +33,7 @@ FIELD = np.dtype(
 
 @helper
 def _varint(data, i, end):
-    """The varint at i and where it ends; (0, -1) if it does not end before `end`, or has more than ten bytes.
+    """The varint at i and its end; (0, -1) if it does not end before `end` or within ten bytes.
 
     O(bytes).
 
@@ -56,8 +56,8 @@ def _varint(data, i, end):
 def wire_fields(data, begins, ends, fields):
     """List the fields of messages; returns how many there are.
 
-    data uint8; begins, ends int64[m]: the bytes of each message, inside of data; fields FIELD[room],
-    allocated by the caller. Returns TOO_MANY where the room ends, -2 - i for bytes at i that are no field.
+    `data` is uint8. `begins` and `ends` int64[m] are the bytes of each message, inside of data. `fields`
+    FIELD[room] is allocated by the caller. Returns TOO_MANY if the room ends, -2 - i for invalid bytes at i.
     O(bytes).
 
     The example above, one message from 0 to 12: (0, 1, 0, 150, 3), (0, 2, 2, 5, 7), (0, 3, 5, 8, 12); 3.
