@@ -69,8 +69,7 @@ class Table(NamedTuple):
     decoding: Decoding | None = None  # how texts of tokens are joined
     flags: dict[Any, int] = {}  # noqa: RUF012  # of special tokens and known words; see Reserved
     shared: bool = False  # whether a special token or a known word may be a token of the vocabulary too
-    # noqa: RUF012  # code points after every so many of which text must be split; see merge_order.py
-    runs: dict[int, int] = {}
+    runs: dict[int, int] = {}  # noqa: RUF012  # text is split after so many of a code point: merge_order.py
     stand_in: str | bytes | None = None  # the constructor's `unknown`: a symbol or a special token
     file: dict[str, Any] | None = None  # see Segmenter
 
@@ -212,7 +211,9 @@ class NamePairs:
 
 
 def with_parts(left: np.ndarray, right: np.ndarray, made: np.ndarray, symbols: np.ndarray) -> np.ndarray:
-    """Mask of the pairs whose parts are symbols, or made by other pairs of the mask: bool[m]. O(pairs) per level.
+    """Mask of the pairs whose parts are symbols, or made by other pairs of the mask: bool[m].
+
+    O(pairs) per level.
 
     `left`, `right`, `made` int64[m] are the ids of the parts and of the joined token, `symbols` the ids of
     symbols. Other pairs never occur. ModelFormatError for more than 64 levels.

@@ -1,4 +1,7 @@
-"""Normalizers change text, pre-tokenizers split it into segments, and segments are counted; with the kernels for it."""
+"""Normalizers change text, pre-tokenizers split it into segments, and segments are counted.
+
+The kernels for this are here too.
+"""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -22,11 +25,11 @@ def __getattr__(name: str) -> Any:
 
 
 def first_change(tok: Any, ids: Any) -> int:
-    """Find the first place where ids differ from those of their own text: where ``tok.encode(tok.decode(ids))`` begins to differ.
+    """Find the first place at which ids differ from those of their own text.
 
-    Ids that a model draws need not be those that the tokenizer makes of their text. From this place on a
-    conversation that is kept as text is another one for the model: in reinforcement learning, the ids that
-    are trained on are not those that were drawn.
+    There ``tok.encode(tok.decode(ids))`` begins to differ. Ids that a model generates need not be those that
+    the tokenizer makes of their text. From this place on a conversation that is kept as text differs for the
+    model: in reinforcement learning, training then uses other ids than those generated.
 
     Parameters
     ----------
@@ -42,8 +45,8 @@ def first_change(tok: Any, ids: Any) -> int:
 
     Notes
     -----
-    All special tokens are found in the text. Bytes that are no UTF-8, as of a character that is not complete,
-    are decoded to U+FFFD, which is a change.
+    All special tokens are found in the text. Invalid UTF-8, as of an incomplete character, is decoded to
+    U+FFFD, which is a change.
 
     Examples
     --------

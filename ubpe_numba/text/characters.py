@@ -1,4 +1,4 @@
-"""GPT-2's table of bytes, a visible character for each of the 256, and the characters that are white space."""
+"""GPT-2's table of bytes, a visible character for each of the 256; white space characters."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from itertools import accumulate
 
 
 def byte_characters() -> list[str]:
-    """The character that names each byte in GPT-2's table: 188 printable bytes name themselves, the other 68 go from U+0100 on.
+    """The character that names each byte in GPT-2's table.
+
+    188 printable bytes name themselves, the other 68 go from U+0100 on.
 
     >>> table = byte_characters()
     >>> table[65], table[32], table[10], len(set(table))

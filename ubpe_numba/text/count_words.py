@@ -1,4 +1,7 @@
-"""Counting the distinct segments of a text: each thread counts its documents, or parts of them, then counts are added up."""
+"""Counting the distinct segments of a text.
+
+Each thread counts its documents, or parts of them, then counts are added up.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,7 @@ def count_words(
     """
     values, offsets = checked_text(values, offsets)
     cut = segments if isinstance(segments, str) else writable(plain(segments))
-    # empty documents have no segments
+    # empty documents give no segments
     offsets = distinct(offsets, places_between_parts(values, offsets, cut))
 
     def one(begin: int, end: int) -> Counts:
@@ -50,7 +53,7 @@ def count_words(
 
 
 class _Words:
-    """The distinct segments of one text so far, in a hash table that grows (kernels/count_words.py)."""
+    """The distinct segments of a text so far, in a hash table that grows (kernels/count_words.py)."""
 
     def __init__(self, values: np.ndarray) -> None:
         self.values = values

@@ -1,17 +1,17 @@
-"""Cutting text, UTF-8 bytes, into segments by a named pattern.
+"""Splitting text, UTF-8 bytes, into segments by a named pattern.
 
-A text is `values`, uint8[n], and `offsets`, int64[d + 1], of documents that follow each other: document i is
-`values[offsets[i]:offsets[i + 1]]`. Segments are int64[s + 1], places where one segment ends and the next
-begins, those of all documents in a row. Every document is cut by itself, so each place where a document
-begins is among them; an empty document has no segment::
+A text is `values`, uint8[n], and `offsets`, int64[d + 1], of consecutive documents: document i is
+`values[offsets[i]:offsets[i + 1]]`. Segments are int64[s + 1], the places at which one segment ends and the
+next begins, those of all documents in a row. Every document is split by itself, so the beginning of each
+document is among them; an empty document gives no segment::
 
     values     i t ' s   o k a y          two documents: "it's ok", "ay"
     offsets    0             7   9
     segments   0   2   4     7   9        gpt2: it, 's, " ok" | ay
 
-Bytes that are not UTF-8 are cut as the pattern cuts the text decoded with `surrogatepass`, and with
-`surrogateescape` where that fails: the three bytes of a surrogate are one code point, any other stray byte is
-one too; neither has a class.
+Bytes that are not UTF-8 are split as the pattern splits the text decoded with `surrogatepass`, and with
+`surrogateescape` if that fails. So the three bytes of a surrogate are one code point, and any other stray
+byte is one too; neither belongs to a class.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ _CLASSES = {"qwen35": "marks", "deepseek": "deepseek"}
 
 BLOCK = 1 << 14  # segments at a time: they stay in the cache of the processor between cutting and use
 _PART = 1 << 19  # bytes of a part of a long document
-_REACH = 1 << 16  # bytes that are searched for the place where one may begin
-#: A safe place to take a document apart: every pattern has a boundary after the newline, since no segment
-#: holds a newline and a letter after it, and with no white space before the newline it does not matter that a
-#: document ends there.
+_REACH = 1 << 16  # bytes that are searched for a place at which a part may begin
+#: A safe place to divide a document. Every pattern has a boundary after the newline, since no segment holds a
+#: newline and a letter after it. Without white space before the newline it does not matter that a document
+#: ends there.
 _END_OF_LINE = re.compile(rb"[!-~]\n(?=[A-Za-z])")
 _COPIED = 1 << 12  # bytes: to copy a shorter text takes less time than `writable` does
 _PADDING = np.zeros(64, np.uint8)
@@ -64,9 +64,11 @@ def scan(values: np.ndarray, offsets: np.ndarray, pattern: str, n_threads: int |
 
 
 def places_between_parts(values: np.ndarray, offsets: np.ndarray, cut: str | np.ndarray) -> np.ndarray:
-    r"""Places within long documents, int64[p], where they may be taken apart: the parts are cut as the whole is.
+    r"""Places within long documents, int64[p], at which they may be divided.
 
-    Arguments as for `in_blocks`. Parts have half a megabyte and more; a document without such places stays
+    The parts are split as the whole is.
+
+    Arguments as for `in_blocks`. Parts have half a megabyte and more; a document without safe places stays
     whole. O(documents), and the search around each place.
 
     >>> text = np.frombuffer(b"one line\n" * 200_000, np.uint8)
@@ -91,7 +93,7 @@ def places_between_parts(values: np.ndarray, offsets: np.ndarray, cut: str | np.
 
 
 def as_text(values: np.ndarray) -> np.ndarray:
-    """Bytes as kernels take them: 64 and more, which they read at a time, and of the type of an array that may be written to.
+    """Bytes for kernels, which read 64 at a time: at least 64, in a writable array.
 
     `values` uint8[n], contiguous; a short text is copied and padded, a long one that is read-only is not
     copied.
@@ -113,11 +115,13 @@ def checked_text(values: Any, offsets: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def in_blocks(values: np.ndarray, offsets: np.ndarray, cut: str | np.ndarray) -> Iterator[np.ndarray]:
-    """The segments of some documents, up to BLOCK at a time; the last place of a block is the first of the next.
+    """The segments of some documents, up to BLOCK at a time.
+
+    The last place of a block is the first of the next.
 
     `values` as `as_text` returns them, `offsets` int64[d + 1], `cut` a pattern or the segments of a longer
-    text. Each block is a view that lasts until the next. One call of the kernel cuts a text of fewer than
-    BLOCK segments.
+    text. Each block is a view that lasts until the next. A text of fewer than BLOCK segments takes one call
+    of the kernel.
     """
     if not isinstance(cut, str):
         first, last = np.searchsorted(cut, offsets[[0, -1]]).tolist()

@@ -1,9 +1,9 @@
-r"""The one gate for regular expressions of text: a pattern means here what it means in the library that it was written for.
+r"""The one gate for regular expressions of text: a pattern keeps the meaning of its library.
 
-Patterns are written for tiktoken (Rust's regex and fancy-regex; users' patterns are read so, too) or for
-tokenizers (Oniguruma). The package `regex`, which runs them here, gives some signs of these another meaning.
-So a pattern is read sign by sign and written anew for `regex`; a sign that is not known to mean the same is
-refused by name::
+Patterns are written for tiktoken (Rust's regex and fancy-regex; users' patterns are read so too) or for
+tokenizers (Oniguruma). The package `regex`, which runs them here, gives some characters of these another
+meaning. So a pattern is read character by character and rewritten for `regex`. A character that may differ in
+meaning raises an error with its name::
 
     tiktoken    [a-z--[aeiou]]+$|(?i:k)                     consonants at the end; k in any case
     regex       (?V1)[[a-z]--[[aeiou]]]+\Z|(?:[kK\u212a])
@@ -17,7 +17,7 @@ from typing import NoReturn
 from ubpe_numba.errors import quoted
 from ubpe_numba.runtime.lazy import require
 
-_HINTS = {  # for signs that are refused
+_HINTS = {  # for characters that raise errors
     "$": r"write (?![\s\S]) for the end of the text",
     "[:": "write the characters, such as a-zA-Z",
     r"\h": r"write [ \t] for blanks, [0-9A-Fa-f] for digits",
@@ -40,20 +40,20 @@ _CLASS = re.compile(r"\\[dDsSwW]|\\[pP]\{\w+\}")
 _OPERATIONS = ("&&", "--", "~~")
 # here Oniguruma does not take two letters for one, such as ß
 _FOLDED = re.compile(r"\(\?i:(?:(?!ss|st|f[fil])['a-hj-z|])+\)")
-_CASES = {"k": "\u212a", "s": "\u017f"}  # beside the other case
-# on what is around, or on more than one character
+_CASES = {"k": "\u212a", "s": "\u017f"}  # in addition to the other case
+# on the surroundings, or on more than one character
 _DEPENDS = re.compile(r"\(\?[=!<>]|\\[AZbB]|\)(?:[*+?]|\{[\d,]*\})\+")
 _MOST_DEPTH = 50  # of groups, and of sets
 _ENDLESS = 1 << 60
 
 
 def portable(pattern: str, oniguruma: bool = False) -> str:
-    r"""The pattern for `regex` that matches what tiktoken finds by this one, or tokenizers (`oniguruma`).
+    r"""The pattern for `regex` that matches as `pattern` does in tiktoken, or tokenizers (`oniguruma`).
 
     O(length).
 
-    ValueError for a sign that is not known to mean the same, and for a pattern that may match nothing:
-    engines go on in different ways after that. What is read as by Oniguruma means the same to tiktoken.
+    ValueError for a character that may differ in meaning, and for a pattern that may match nothing: engines
+    continue in different ways after that. Patterns read as by Oniguruma mean the same to tiktoken.
 
     >>> portable(r"[a-z--[aeiou]]+$")
     '(?V1)[[a-z]--[[aeiou]]]+\\Z'
@@ -62,7 +62,9 @@ def portable(pattern: str, oniguruma: bool = False) -> str:
 
 
 def left_out(pattern: str) -> str:
-    r"""A character that a pattern may not match somewhere, so that tiktoken drops it; "" where it is seen that there is none.
+    r"""A character that a pattern may not match at some place, so that tiktoken drops it.
+
+    "" if it is certain that there is none.
 
     >>> left_out(r"\p{L}+|\s+"), left_out(r"\S|\s+(?!\S)"), left_out(r" ?\S+|\s+(?!\S)|\s")
     ('\x00', '\t', '')
@@ -75,7 +77,7 @@ def left_out(pattern: str) -> str:
 def _branches(pattern: str, oniguruma: bool) -> list[str]:
     """The alternatives of a pattern, as `portable` has them."""
     made, at, fold, dot = [""], 0, False, False  # `fold`: in any case; `dot`: . is any character
-    # characters that the branches of the group before, and this one, match at least
+    # characters that the branches of the group so far match at least, this branch included
     shortest, length = _ENDLESS, 0
     last = -1  # those of what may be repeated now, -1 for nothing
     outer: list[tuple[bool, bool, int, int, str | None]] = []
@@ -143,7 +145,10 @@ def _flags(group: re.Match[str], fold: bool, dot: bool) -> tuple[bool, bool]:
 
 
 def _one(pattern: str, at: int, fold: bool, dot: bool, oniguruma: bool) -> tuple[str, int, int]:
-    """A set, a character, a class or a place: for `regex`, where it ends, and how many characters it matches, -1 for a place."""
+    """A set, a character, a class or a place: for `regex`, its end, and its number of characters.
+
+    -1 characters for a place.
+    """
     sign = pattern[at]
     place = sign if sign in "^$" else pattern[at : at + 2]
     if place in _PLACES:
@@ -166,7 +171,10 @@ def _one(pattern: str, at: int, fold: bool, dot: bool, oniguruma: bool) -> tuple
 
 
 def _character(pattern: str, at: int, fold: bool, oniguruma: bool) -> tuple[str, int, str | None]:
-    """A class or a character of a pattern or a set, for `regex`, where it ends, and the character, None for a class."""
+    """A class or a character of a pattern or a set, for `regex`, its end, and the character.
+
+    None for a class.
+    """
     found = _ESCAPE.match(pattern, at)
     if found is None:
         char, end = pattern[at], at + 1
@@ -196,7 +204,10 @@ def _character(pattern: str, at: int, fold: bool, oniguruma: bool) -> tuple[str,
 
 
 def _in_any_case(first: str, last: str) -> str:
-    """The characters of a range and those that differ from them in case, within a set; ValueError beyond ASCII."""
+    """The characters of a range and those that differ from them in case, within a set.
+
+    ValueError beyond ASCII.
+    """
     if last > "\x7f":
         raise ValueError(f"{quoted(last)}: without regard to case only ASCII is read as by tiktoken")
     chars = {
@@ -208,13 +219,16 @@ def _in_any_case(first: str, last: str) -> str:
 
 
 def _set(pattern: str, at: int, fold: bool, oniguruma: bool, depth: int = 0) -> tuple[str, int]:
-    """The set that begins here, for `regex` in version 1, where operands are sets in the set; and where it ends."""
+    """The set that begins here, for `regex` in version 1, and its end.
+
+    There, operands are sets in the set.
+    """
     sign = "[^" if pattern.startswith("[^", at) else "["
     at += len(sign)
-    done, made = "", ""  # the operands before with their operations, and this one
+    done, made = "", ""  # the operands before with their operations, and the present operand
     while pattern.startswith("-", at) and not oniguruma:  # Rust: characters, however many
         made, at = made + r"\-", at + 1
-    if pattern.startswith("]", at) and not (made or oniguruma):  # likewise
+    if pattern.startswith("]", at) and not (made or oniguruma):  # as above
         made, at = r"\]", at + 1
     while not pattern.startswith("]", at):
         two = pattern[at : at + 2]

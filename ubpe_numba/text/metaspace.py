@@ -1,8 +1,8 @@
-r"""Cutting text before marks in place of spaces, and within long runs of one character, without an engine.
+r"""Splitting text before marks in place of spaces, and within long runs, without an engine.
 
-For models of characters that do not cut text themselves: no token crosses a cut made here. Every "▁" after
-another character begins a segment, but where a token does cross it (`kept`); of runs of some characters every
-so many are a segment (`runs`)::
+For models of characters that do not split text themselves: no token crosses these splits. Every "▁" after
+another character begins a segment, unless a token crosses that place (`kept`). Runs of some characters are
+split after every so many (`runs`)::
 
     kept (">", "</"), runs {"▁": 2}       a | ▁b | ▁▁ | ▁c>▁</d
 

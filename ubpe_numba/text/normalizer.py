@@ -1,15 +1,15 @@
 """Changing text before it is encoded: Unicode normal forms, lower case, replacements, prefixes.
 
-A step is plain data, an object as Hugging Face writes it in a `tokenizer.json`. Applied to a text it gives
-another, and for each character of that the index of the character that it comes from, so that spans can refer
-to the text as given::
+A step is plain data, an object as Hugging Face writes it in a `tokenizer.json`. It changes a text. For each
+new character it gives the index of the character of its origin, so that spans can refer to the original
+text::
 
     text       "e" U+0301 " x"      NFC, then Replace " " by "▁"
     NFC        é   " "  x           from  0, 2, 3
     Replace    é   ▁    x           from  0, 2, 3
 
-Texts that are put before a text or in the place of another are made here; the other steps of Hugging Face are
-run by the package tokenizers (steps.py) where they may change a text, those of sentencepiece are in
+Steps that put text before a text or in the place of other text are run here. The other steps of Hugging Face
+are run by the package tokenizers (steps.py) if they may change a text, those of sentencepiece are in
 sentencepiece.py.
 """
 
@@ -29,13 +29,14 @@ from ubpe_numba.runtime.arrays import offsets_of, writable
 from ubpe_numba.text.pretokenizer import text_in
 from ubpe_numba.text.steps import NORMALIZERS, Engine, Steps, checked, flat_steps, places_of, symbols_of
 
-#: A text changed, and, if it is traced, for each of its characters the index of the one that it comes from.
+#: A changed text, and, if it is traced, the index of the origin of each character.
 Step = Callable[[str, bool], "tuple[str, Sequence[int] | None]"]
 
 _FORMS = ("NFC", "NFD", "NFKC", "NFKD")
 _KEEPING = (*_FORMS, "StripAccents")  # steps that keep ASCII
 _MOST_STEPS = 256
-# forms of Unicode make 18 characters of one at most, and sentencepiece's maps do: real models have both, 324
+# Unicode forms make at most 18 characters of a single character, and so do sentencepiece's maps: real models
+# have both, 324
 _MOST_GROWTH = 2048
 
 
@@ -66,7 +67,7 @@ def _by_engine(kind: Any, engine: Engine, text: str, trace: bool) -> tuple[str, 
 
 
 def _step_of(step: dict[str, Any]) -> Step:
-    """The step that does what a step with all its fields says."""
+    """The step that acts as a given step with all its fields."""
     kind = step["type"]
     if kind == "Prepend":
         return partial(_replace, "", step["prepend"])
@@ -78,7 +79,7 @@ def _step_of(step: dict[str, Any]) -> Step:
 
         return StandIns(**fields)
     if "precompiled_charsmap" in step:
-        from ubpe_numba.text.sentencepiece import SentencePieceText, read_charsmap  # likewise
+        from ubpe_numba.text.sentencepiece import SentencePieceText, read_charsmap  # as above
 
         try:
             blob = base64.b64decode(step["precompiled_charsmap"], validate=True)
@@ -219,10 +220,10 @@ class Normalizer(Steps):
         return text
 
     def traced(self, text: str) -> tuple[str, np.ndarray]:
-        """The text changed, and int64, for each of its characters the index of the one that it comes from; ascending.
+        """The changed text, and int64 indices of the characters of origin; ascending.
 
-        An inserted character comes from the one after it, at the end from the last; one made of several from
-        the first, and text that replaces others from the last of these.
+        An inserted character comes from the next character, at the end from the last. A character made of
+        several comes from the first, and text that replaces others from the last of these.
 
         Parameters
         ----------
@@ -237,7 +238,7 @@ class Normalizer(Steps):
         return any(hasattr(step, "restore") for step in self.runs)
 
     def restore(self, text: str, errors: str = "replace") -> str:
-        """Text as it is shown, without the changes of steps of sentencepiece's models, which only these can take back.
+        """Text as it is shown, without the changes of sentencepiece's steps; only these can be undone.
 
         Parameters
         ----------
@@ -263,11 +264,11 @@ def _traced(steps: Iterable[Step], text: str) -> tuple[str, np.ndarray]:
 def normalized(
     normalizer: Normalizer, values: np.ndarray, cuts: np.ndarray, trace: bool
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-    """Every stretch changed by itself: values, cuts, and, if they are traced, origins. O(symbols).
+    """Every stretch changed by itself: values, cuts, and origins if traced. O(symbols).
 
     Stretches of text are `values`, uint8[n] (UTF-8) or uint32[n] (code points), and `cuts` int64[s + 1]. The
-    result has the same types; `origins` int64: for each new symbol the place in `values` of the one that it
-    comes from. Invalid UTF-8 stays.
+    result has the same types. `origins` int64 is, for each new symbol, the place in `values` of its origin.
+    Invalid UTF-8 stays.
 
     >>> text = np.frombuffer("½ a".encode(), np.uint8)
     >>> values, cuts, origins = normalized(Normalizer("NFKC"), text, np.array([0, 4]), True)

@@ -1,14 +1,14 @@
-"""The patterns that have names, and how they are recognised and written in the spellings that others use."""
+"""The patterns that have names, how they are recognized, and their other spellings."""
 
 from __future__ import annotations
 
 import re
 
 #: The named patterns, written so that `regex`, tiktoken and the engine of Hugging Face understand them alike.
-#: `gpt2`, `cl100k` and `o200k` split as the encodings of tiktoken 0.14 do, `llama3`, `qwen2`, `qwen35`,
-#: `tekken`, `deepseek` (V3) and `starcoder` as the files of these models; `digits` keeps a number whole,
-#: `digits1` cuts it into digits, `digits3` into threes from the left; `whitespace` cuts before white space,
-#: the last character of which goes to the next word.
+#: `gpt2`, `cl100k` and `o200k` split as the encodings of tiktoken 0.14 do. `llama3`, `qwen2`, `qwen35`,
+#: `tekken`, `deepseek` (V3) and `starcoder` split as the files of these models. `digits` keeps a number
+#: whole, `digits1` splits it into digits, `digits3` into threes from the left. `whitespace` splits before
+#: white space, the last character of which goes to the next word.
 NAMED = {
     "gpt2": r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+",
     "cl100k": (
@@ -62,8 +62,7 @@ VERSION_OF_OTHERS = "16.0.0"
 COVERING = frozenset(
     ["gpt2", "cl100k", "o200k", "llama3", "qwen2", "qwen35", "tekken", "starcoder", "kimi", "whitespace"]
 )
-#: What others publish for the same, where it is spelled otherwise or in steps: in `tokenizer.json`, and for
-#: tiktoken.
+#: Other published spellings of the same, also in steps: in `tokenizer.json`, and for tiktoken.
 _STEPS = {
     "starcoder": (NAMED["digits1"], NAMED["gpt2"]),
     "deepseek": (
@@ -101,10 +100,10 @@ _NAMES_OF_STEPS = {(NAMED["digits1"], NAMED["gpt2"]): "starcoder", _STEPS["deeps
 
 
 def name_of(*steps: str, oniguruma: bool = False) -> str | None:
-    r"""The name of a pattern, in any spelling that is published; of a name; None for a pattern that has none.
+    r"""The name of a pattern in any published spelling, or of a name; None for other patterns.
 
-    Several steps, each of which cuts what the ones before left in one piece, are a pattern too. `oniguruma`
-    is for patterns of Hugging Face, whose engine reads a possessive interval as two repeats.
+    Several steps, each of which splits the pieces that the previous step left whole, are a pattern too.
+    `oniguruma` is for patterns of Hugging Face, whose engine reads a possessive interval as two repeats.
 
     >>> name_of(r"\p{N}\p{N}?\p{N}?"), name_of("digits3"), name_of(r"\p{N}{1,4}")
     ('digits3', 'digits3', None)
@@ -120,7 +119,7 @@ def name_of(*steps: str, oniguruma: bool = False) -> str | None:
 
 
 def published_steps(pattern: str) -> tuple[str, ...]:
-    r"""The patterns by which a `tokenizer.json` usually cuts text as this one does, one after the other.
+    r"""The patterns by which a `tokenizer.json` usually splits text as this pattern does, in order.
 
     >>> published_steps("a+"), published_steps("starcoder")[0]
     (('a+',), '\\p{N}')

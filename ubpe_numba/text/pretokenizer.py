@@ -1,4 +1,4 @@
-"""Cutting text into segments before anything is learned or encoded: by a named pattern, or by any of the user's.
+"""Splitting text into segments before learning and encoding, by a named or custom pattern.
 
 A pre-tokenizer only sets the places that no token may contain. Text between the matches of its pattern is
 kept too, as segments of its own, so that nothing of a text is ever lost.
@@ -56,7 +56,7 @@ class Pretokenizer:
         `starcoder`, `kimi`, `whitespace`, `digits`, `digits1`, `digits3`), or a regular expression as
         tiktoken reads it, such as ``\p{L}+``. A str of letters, digits, ``-`` and ``_`` only is a name.
     unicode
-        The version of Unicode that decides what is a letter, where not the newest that is known: "17.0.0" or
+        The version of Unicode that determines the letters, by default the newest known. "17.0.0", or
         "16.0.0", that of tiktoken and Hugging Face today.
 
     Attributes
@@ -66,7 +66,7 @@ class Pretokenizer:
     pattern : str
         The regular expression.
     unicode : str
-        The version of Unicode that decides what is a letter, such as ``"17.0.0"``.
+        The version of Unicode that determines the letters, such as ``"17.0.0"``.
 
     Raises
     ------
@@ -75,11 +75,11 @@ class Pretokenizer:
 
     Notes
     -----
-    A pattern is run by the package `regex` and means what it means in tiktoken: ``$`` is the end of the text,
-    ``[a-z&&[^aeiou]]`` a class within a class. What that package reads in another way, such as ``(?x)`` or
-    ``[[:alpha:]]``, and what may match nothing, is a ValueError. A pattern without a name, such as
-    ``(a+)+b``, may take 10 s and 0.1 ms a character of processor time for each document; then that is a
-    ValueError, too. Two pre-tokenizers are equal if their patterns and versions are.
+    A pattern is run by the package `regex` with the meaning of tiktoken: ``$`` is the end of the text,
+    ``[a-z&&[^aeiou]]`` a class within a class. Syntax that the package reads differently, such as ``(?x)`` or
+    ``[[:alpha:]]``, and patterns that may match nothing, raise ValueError. A custom pattern, such as
+    ``(a+)+b``, may take 10 s and 0.1 ms per character of processor time for each document; then it raises
+    ValueError as well. Two pre-tokenizers are equal if their patterns and versions are.
 
     Examples
     --------
@@ -138,7 +138,10 @@ class Pretokenizer:
 
     @property
     def unicode(self) -> str:
-        """The version of Unicode that decides what is a letter: one asked for, of our table, or of `regex` if it can be told."""
+        """The version of Unicode that determines the letters.
+
+        That requested, of our table, or of `regex` if it can be determined.
+        """
         if self._older is not None:
             return self._older
         if self.kernel is not None:
@@ -149,13 +152,13 @@ class Pretokenizer:
         )
 
     def split(self, values: np.ndarray, offsets: np.ndarray) -> np.ndarray:
-        """Cut documents into segments, each document by itself.
+        """Split documents into segments, each document by itself.
 
         Parameters
         ----------
         values : uint8[n] or uint32[n]
-            UTF-8, where an ill-formed byte is a character of its own that is no letter, digit or white space;
-            or code points.
+            UTF-8, with an ill-formed byte as a character that is neither letter, digit nor white space; or
+            code points.
         offsets : int64[d + 1]
             Where documents begin and end.
 
@@ -249,7 +252,9 @@ def text_in(values: np.ndarray) -> str:
 
 
 def positions(text: str) -> np.ndarray:
-    r"""int64[n + 1]: the byte where each of n characters starts, and the end; a surrogate for an ill-formed byte is one byte.
+    r"""int64[n + 1]: the first byte of each of n characters, and the end.
+
+    A surrogate for an ill-formed byte is one byte.
 
     >>> positions("né\udcff").tolist()
     [0, 1, 3, 4]
@@ -261,7 +266,10 @@ def positions(text: str) -> np.ndarray:
 
 
 def compiled(pattern: str, name: str) -> Any:
-    """A regular expression as tiktoken reads it, compiled by `regex`; ValueError if it is none, or not the same there."""
+    """A regular expression as tiktoken reads it, compiled by `regex`.
+
+    ValueError if it is invalid, or not the same there.
+    """
     engine = require("regex", f"{name}: a pattern" if name != "pretokenizer" else "a pretokenizer", "text")
     check_size(pattern, name)
     try:
@@ -278,7 +286,9 @@ def compiled(pattern: str, name: str) -> Any:
 
 @functools.lru_cache(256)
 def may_take_long(pattern: str) -> bool:
-    r"""Whether a pattern might be tried in more than about n**2 ways on n characters, judged by its text; True if in doubt.
+    r"""Whether a pattern might be tried in more than about n**2 ways on n characters.
+
+    Judged by its text; True if in doubt.
 
     >>> [may_take_long(pattern) for pattern in (r"(a+)+$", r"(?:a|aa)+b", r"a*b*c*", r"\p{L}+|\s+(?!\S)|\s*[\r\n]+")]
     [True, True, True, False]
@@ -313,7 +323,7 @@ def size_of(pattern: str) -> int:
         for digits in re.findall(r"\{\s*(\d[\d\s]*)", pattern):
             size = min(size * max(int("".join(digits.split())[:9]), 1), _HUGE)
         return size
-    groups, last = [0], 0  # the signs of each group that is open, and of what a repeat would be of
+    groups, last = [0], 0  # the characters of each open group, and of the operand of a repeat
     for found in _SIGN.finditer(pattern):
         sign = found[0]
         if sign == "(":
@@ -340,13 +350,13 @@ _NO_CASE = re.compile(r"\(\?[a-zA-Z]*i")
 
 
 class PythonPattern(Pretokenizer):
-    r"""A pre-tokenizer by a regular expression of `re`, whose matches are the segments, and make up the whole text.
+    r"""A pre-tokenizer by a regular expression of `re`, whose matches are the segments.
 
-    The package ubpe leaves out text between matches, so that decoding cannot bring it back. Here such a text
-    is a ValueError that shows the place; all others are cut as by that package. A group around the whole
-    pattern is taken away; another is a ValueError, since ubpe would take it instead of the match.
-    RuntimeWarning for a pattern that may take exponential time, such as ``(?:a+)+b``: `re` has no limit of
-    time, unlike `Pretokenizer`.
+    The matches must make up the whole text. The package ubpe leaves out text between matches, so that
+    decoding cannot bring it back. Here this raises a ValueError with the place; all other texts are split as
+    by that package. A group around the whole pattern is removed; another raises a ValueError, since ubpe
+    would use it instead of the match. RuntimeWarning for a pattern that may take exponential time, such as
+    ``(?:a+)+b``: unlike `Pretokenizer`, `re` cannot limit the time.
 
     >>> words = PythonPattern(r"\w+|\s+")
     >>> words.split(np.frombuffer(b"ab  c", np.uint8), np.array([0, 5])).tolist()
@@ -397,7 +407,7 @@ class PythonPattern(Pretokenizer):
 
     @property
     def unicode(self) -> str:
-        """The version of Unicode that decides what is a letter: Python's."""
+        """The version of Unicode that determines the letters: Python's."""
         return unicodedata.unidata_version
 
     def _cuts(self, text: str) -> list[int]:

@@ -1,13 +1,15 @@
-"""sentencepiece's way to change a text before it is encoded, by kernels: its map of characters, white space, placeholders.
+"""sentencepiece's changes of a text before encoding, by kernels.
 
-A map is the blob `precompiled_charsmap` of a model: the size of a double-array trie in bytes, the trie (drawn
-in kernels/sentencepiece.py), and the texts that replace what it finds, each followed by a zero. It is data
-from elsewhere: searches are bounded, and a map whose replacements could blow up a text is refused.
+They are its map of characters, white space, and placeholders.
 
-Models of sentencepiece, and those that come from them, encode a character that they do not know as the bytes
-of its UTF-8, or as one unknown token; and there are words that are one symbol from the start. Characters of
-private use are placeholders for these (drawn in kernels/sentencepiece.py), so that such a text is cut,
-encoded and decoded like any other, and made text again at the end.
+A map is the blob `precompiled_charsmap` of a model. It has the size of a double-array trie in bytes, the trie
+(see kernels/sentencepiece.py), and the replacements, each followed by a zero. It is data from elsewhere:
+searches are bounded, and a map whose replacements could blow up a text is rejected.
+
+Models of sentencepiece, and those that come from them, encode an unknown character as the bytes of its UTF-8,
+or as one unknown token. Some words are one symbol from the start. Characters of private use are placeholders
+for these (see kernels/sentencepiece.py). So the text is split, encoded and decoded like any other, and
+restored at the end.
 """
 
 from __future__ import annotations
@@ -36,7 +38,7 @@ __all__ = [
 ]
 
 _LONGEST = 64  # characters of a replacement; the longest of Unicode's normal forms has 18
-_INSIDE = 0x110000  # beyond all characters: ends a word of one
+_INSIDE = 0x110000  # beyond all characters: ends a word of a single character
 
 
 def byte_name(byte: int) -> str:
@@ -53,19 +55,19 @@ BYTE_NAMES = {byte_name(byte): byte for byte in range(256)}
 
 
 class ByKernel:
-    """A change of text by a kernel, of documents as arrays or of one text."""
+    """A change of text by a kernel, of documents as arrays or of a single text."""
 
     _kernel: Callable[..., int]
     _tables: tuple[object, ...]  # arguments of the kernel between the text and the results
 
     def __call__(self, text: str, trace: bool = True) -> tuple[str, list[int]]:
-        """The text changed, and for each of its characters the index of the one that it comes from."""
+        """The changed text, and for each of its characters the index of its origin."""
         points = np.frombuffer(bytearray(text.encode("utf-32-le", "surrogatepass")), np.uint32)
         done, _, origins = self.run(points, np.array([0, points.size]))
         return text_of(done), origins.tolist()
 
     def run(self, points: np.ndarray, offsets: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Documents changed, uint32 code points and int64[d + 1], and for each point where it comes from, int64."""
+        """Changed documents, uint32 code points and int64[d + 1], and the origin of each point, int64."""
         ends = np.empty(offsets.size, np.int64)
         room = points.size + points.size // 8 + 2 * offsets.size + 16
         while True:
@@ -77,11 +79,11 @@ class ByKernel:
 
 
 class SentencePieceText(ByKernel):
-    """The text that sentencepiece encodes: mapped by `charsmap`, the blob of a map (empty for none), but for the user's `words`.
+    """The text that sentencepiece encodes: mapped by `charsmap`, except for the user's `words`.
 
-    `add_dummy_prefix` puts a space before the text, with `treat_whitespace_as_suffix` after it instead;
-    `remove_extra_whitespaces` removes spaces at the ends and all but one of several; `escape_whitespaces`
-    makes them U+2581. ValueError for a map that is not valid.
+    `charsmap` is the blob of a map (empty for none). `add_dummy_prefix` puts a space before the text, with
+    `treat_whitespace_as_suffix` after it instead; `remove_extra_whitespaces` removes spaces at the ends and
+    all but one of several; `escape_whitespaces` makes them U+2581. ValueError for a map that is not valid.
 
     >>> step = SentencePieceText(b"", add_dummy_prefix=True, remove_extra_whitespaces=True, escape_whitespaces=True)
     >>> step(" a  b ")
@@ -111,11 +113,13 @@ class SentencePieceText(ByKernel):
         )
 
     def restore(self, text: str, errors: str = "replace") -> str:
-        """Text as sentencepiece decodes it: marks are spaces again, and the one before the text is gone; `errors` is ignored.
+        """Text as sentencepiece decodes it: marks are spaces again, without the one before the text.
 
-        sentencepiece takes one mark from each piece before the text; here are no pieces, and all marks are
-        taken. That differs for pieces that begin with several marks ("▁▁", which it shows as " "), and for
-        words of the user, whose mark is kept.
+        `errors` is ignored.
+
+        sentencepiece removes one mark from each piece before the text. Here pieces are unknown, and all marks
+        are removed. That differs for pieces that begin with several marks ("▁▁", which it shows as " "), and
+        for words of the user, whose mark is kept.
         """
         text = (
             text.lstrip("\u2581") if self._remove else text.removeprefix("\u2581") if self._prefix else text
@@ -164,7 +168,7 @@ class StandIns(ByKernel):
     def restore(self, text: str, errors: str = "replace") -> str:
         """Text as it was before; in words U+2581 is a space again.
 
-        `errors` as for `bytes.decode`, of bytes that are no UTF-8.
+        `errors` as for `bytes.decode`, for invalid UTF-8.
         """
 
         def shown(found: re.Match[str]) -> str:
@@ -179,7 +183,7 @@ class StandIns(ByKernel):
 
 
 def needed_of(points: np.ndarray, n_words: int, by_bytes: bool) -> int:
-    """The largest of the code points that a model with so many words needs as placeholders; -1 if it needs none.
+    """The largest code point that a model with so many words needs as a placeholder; -1 for none.
 
     >>> needed_of(np.array([0x61, 0x100001]), 1, True), hex(needed_of(np.array([0x61, 0x100001]), 2, True))
     (-1, '0x100001')
@@ -194,8 +198,8 @@ def needed_of(points: np.ndarray, n_words: int, by_bytes: bool) -> int:
 def read_charsmap(blob: bytes) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """A map of characters as the kernels take it; an empty one maps nothing. ValueError if it is not valid.
 
-    Returns the units of the trie, int64; the character of the replacements that begins at a byte, int32, -1
-    where none does; the replacements, uint32 code points, each text followed by a 0.
+    Returns the units of the trie, int64. Then, for each byte of the replacements, the character that begins
+    there, int32, -1 for none. Last the replacements, uint32 code points, each text followed by a 0.
     """
     if not blob:
         return np.zeros(0, np.int64), np.zeros(0, np.int32), np.zeros(1, np.uint32)
@@ -218,7 +222,7 @@ def read_charsmap(blob: bytes) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def _words_trie(words: Sequence[str]) -> np.ndarray:
-    """The trie of words as code points; those of one character are followed by `_INSIDE`."""
+    """The trie of words as code points; words of a single character are followed by `_INSIDE`."""
     if not words:
         return np.zeros(0, EDGE)
     rows = [code_points(word).astype(np.int32) for word in words]

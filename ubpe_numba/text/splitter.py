@@ -1,17 +1,17 @@
-"""Cutting text by several steps, one after the other, each of which cuts the pieces that the one before left.
+"""Splitting text by several steps, each of which splits the pieces of the previous step.
 
-A step is plain data, an object as Hugging Face writes it under `pre_tokenizer`. Most steps only cut; some
-leave characters out, some put in others (`Metaspace`, a space before the text). So a text becomes pieces, and
-each character of a piece knows the index of the one that it comes from::
+A step is plain data, an object as Hugging Face writes it under `pre_tokenizer`. Most steps only split; some
+leave characters out, some insert others (`Metaspace`, a space before the text). So a text becomes pieces, and
+each character of a piece knows the index of its origin::
 
     text                                                 "I am 27"
     WhitespaceSplit                                      I | am | 27
     Digits(individual_digits=True)                       I | am | 2 | 7
     comes from                                           0 | 2,3 | 5 | 6
 
-Where steps only cut, by published patterns or by patterns that `regex` reads as Oniguruma does, pieces are
-places in an array (`Splitter.split`), and published patterns are cut by kernels; else the package tokenizers
-cuts text by text (steps.py).
+If steps only split, by published patterns or by patterns that `regex` reads as Oniguruma does, pieces are
+places in an array (`Splitter.split`), and kernels split by published patterns. Otherwise the package
+tokenizers splits text by text (steps.py).
 """
 
 from __future__ import annotations
@@ -45,41 +45,41 @@ from ubpe_numba.text.unicode_data import UNICODE_VERSION
 Stage = Callable[[str, "list[int] | None", bool], Iterable[Piece]]
 
 _MOST_STEPS = 64
-_MOST_TOGETHER = 12_000  # of the sizes of all patterns; published ones have less than 3,000
+_MOST_TOGETHER = 12_000  # of the sizes of all patterns; published patterns have less than 3,000
 _DIGITS_VERSION = "17.0.0"  # of Unicode: Digits does not use the regex engine, but the language Rust itself
-_READ_AS = {  # of BLOOM: `regex` has no sets in sets
+_READ_AS = {  # of BLOOM: `regex` does not know sets in sets
     " ?[^(\\s|[.,!?\u2026\u3002\uff0c\u3001\u0964\u06d4\u060c])]+": " ?[^(\\s|.,!?\u2026\u3002\uff0c\u3001\u0964\u06d4\u060c)]+"
 }
 
 
 class Splitter(Steps):
-    """Cuts of text by any number of steps: an argument `pretokenizer`, where one pattern (`Pretokenizer`) does not do.
+    """Splits of text by any number of steps: a `pretokenizer` beyond one pattern (`Pretokenizer`).
 
-    `BPE`, `UBPEClassic` and `UBPE` take a `Splitter`, `WordPiece` the steps themselves, too.
+    `BPE`, `UBPEClassic` and `UBPE` accept a `Splitter`, `WordPiece` also the steps themselves.
 
     Parameters
     ----------
     steps
-        One step or a list of steps; each cuts the pieces that the one before left. A step is an object as in
-        a `tokenizer.json` of Hugging Face, with the field ``"type"`` and those of its type; fields that have
-        a default may be left out. A `str` is a step without fields.
+        One step or a list of steps; each splits the pieces of the previous step. A step is an object as in a
+        `tokenizer.json` of Hugging Face, with the field ``"type"`` and those of its type; fields that have a
+        default may be left out. A `str` is a step without fields.
 
         ``"Split"``
             At the matches of ``pattern``, ``{"String": ...}`` or ``{"Regex": ...}``, which are ``"Removed"``,
-            ``"Isolated"``, ``"MergedWithPrevious"``, ``"MergedWithNext"`` or ``"Contiguous"`` (``behavior``);
-            with ``invert`` what is between matches takes their place.
+            ``"Isolated"``, ``"MergedWithPrevious"``, ``"MergedWithNext"`` or ``"Contiguous"`` (``behavior``).
+            With ``invert`` the text between matches replaces them.
         ``"Whitespace"``, ``"WhitespaceSplit"``, ``"BertPreTokenizer"``
-            Words and runs of other signs; what white space separates; the same, and every punctuation sign by
-            itself. White space is left out.
+            Words and runs of punctuation; text between white space; the same, and every punctuation character
+            by itself. White space is left out.
         ``"Punctuation"``, ``"Digits"``
-            Punctuation signs, with a ``behavior``; runs of digits, or with ``individual_digits`` each.
+            Punctuation, with a ``behavior``; runs of digits, or with ``individual_digits`` each.
         ``"CharDelimiterSplit"``, ``"FixedLength"``
             At the character ``delimiter``, which is left out; every ``length`` characters.
         ``"ByteLevel"``
             By GPT-2's pattern unless ``use_regex`` is False, then bytes as characters, by its table. A space
             is put before a text that has none there, unless ``add_prefix_space`` is False.
         ``"Metaspace"``
-            Spaces become ``replacement``, which is put before the text, too (``prepend_scheme``), and words
+            Spaces become ``replacement``, which is also put before the text (``prepend_scheme``), and words
             begin with it.
         ``"Sequence"``
             A list of ``pretokenizers``.
@@ -103,7 +103,7 @@ class Splitter(Steps):
     Notes
     -----
     Immutable; equal if the steps are. Published patterns, and those that `regex` reads as the engine of
-    Hugging Face does, are cut here where all is kept; other steps by the package tokenizers.
+    Hugging Face does, split here if all text is kept; other steps use the package tokenizers.
 
     Examples
     --------
@@ -117,7 +117,7 @@ class Splitter(Steps):
     """
 
     __slots__ = ("_stages", "bytewise", "cutters")
-    # patterns that cut alike one after the other, where steps only cut and keep all
+    # patterns that split alike one after the other, if steps only split and keep all
     cutters: tuple[Pretokenizer, ...] | None
     bytewise: bool  # whether there is a ByteLevel step
     name = kernel = None  # of a pattern: there is none
@@ -126,7 +126,8 @@ class Splitter(Steps):
     def __init__(self, steps: Any) -> None:
         flat = flat_steps(steps, "pre_tokenizer", _MOST_STEPS)
         for step in flat:
-            if step.get("type") == "Metaspace":  # once it said `add_prefix_space` instead of a scheme
+            # an earlier version had `add_prefix_space` instead of a scheme
+            if step.get("type") == "Metaspace":
                 if step.pop("add_prefix_space", None) is False:
                     step.setdefault("prepend_scheme", "never")
                 step.pop("str_rep", None)
@@ -176,7 +177,9 @@ class Splitter(Steps):
         return distinct(offsets) if not self.cutters else offsets
 
     def pieces(self, text: str, at_start: bool = True) -> list[str]:
-        """The pieces of a text, none of which is empty, bytes as they are named by GPT-2's table if there is a ByteLevel step.
+        """The pieces of a text, without empty ones.
+
+        Bytes have the names of GPT-2's table if there is a ByteLevel step.
 
         Parameters
         ----------
@@ -188,7 +191,7 @@ class Splitter(Steps):
         return [piece for piece, _ in self._pieces(text, None, at_start)]
 
     def traced(self, text: str, at_start: bool = True) -> list[tuple[str, list[int]]]:
-        """The pieces, and for each character of a piece the index of the one in the text that it comes from.
+        """The pieces, and for each character of a piece the index of its origin in the text.
 
         Parameters
         ----------
@@ -209,9 +212,9 @@ class Splitter(Steps):
 def _cutters(
     step: dict[str, Any], version: str | None = VERSION_OF_OTHERS
 ) -> tuple[Pretokenizer, ...] | None:
-    """Patterns that cut as a step does, where that keeps all of a text and is known here; None for others.
+    """Patterns that split as a step does, if it keeps all of a text and is known here; or None.
 
-    `version` is the one of Unicode for the pattern of ByteLevel.
+    `version` is that of Unicode for the pattern of ByteLevel.
     """
     kind = step["type"]
     if kind == "ByteLevel" and not step["add_prefix_space"]:
@@ -264,7 +267,10 @@ def _stages(steps: Iterable[dict[str, Any]]) -> list[Stage]:
 
 
 def _cut_by(steps: list[dict[str, Any]]) -> list[Stage]:
-    """Cutting by these steps, of which a ByteLevel step only cuts: by patterns that are known here, or by tokenizers."""
+    """Splitting by these steps, by patterns that are known here, or by tokenizers.
+
+    A ByteLevel step only splits.
+    """
     cutters = [_cutters(step) for step in steps]
     if all(part is not None for part in cutters):
         known = list(chain.from_iterable(part for part in cutters if part is not None))
@@ -319,9 +325,9 @@ def _marked(inside: str, end: str, text: str, origins: list[int] | None, at_star
 def split_text(
     splitter: Splitter, values: np.ndarray, cuts: np.ndarray, at_start: np.ndarray, trace: bool
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray | None]:
-    r"""Every stretch cut by itself: values, cuts, segments, and, if they are traced, origins. O(symbols).
+    r"""Every stretch split by itself: values, cuts, segments, and origins if traced. O(symbols).
 
-    `at_start` bool[s] says which stretches begin a document; others and results as for
+    `at_start` bool[s] marks the stretches that begin a document; others and results as for
     `normalizer.normalized`.
 
     >>> text = np.frombuffer(b"I am 27", np.uint8)

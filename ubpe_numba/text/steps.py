@@ -1,8 +1,8 @@
-"""Steps of normalizers and pre-tokenizers as plain data, and the package tokenizers that runs them on one text at a time.
+"""Steps of normalizers and pre-tokenizers as plain data; their engine, the package tokenizers.
 
-A step is an object as in a `tokenizer.json`: a `type`, and the fields of that type. The package tokenizers
-holds no surrogates: those of a text, among them the ill-formed bytes of UTF-8, become characters that are not
-assigned, and are put back afterwards::
+The engine runs on one text at a time. A step is an object as in a `tokenizer.json`: a `type`, and the fields
+of that type. The package tokenizers holds no surrogates: those of a text, among them the ill-formed bytes of
+UTF-8, become characters that are not assigned, and are put back afterwards::
 
     text       "a" U+DCFF " b"        a, the byte 0xFF, a space, b
     as held    "a" U+404FF " b"       2,048 code points from U+40000 on, or later if the text has one of these
@@ -28,7 +28,7 @@ from ubpe_numba.runtime.lazy import require
 from ubpe_numba.runtime.schema import pickled
 from ubpe_numba.text.pretokenizer import check_size, positions
 
-#: A piece of text, and the index that each of its characters comes from; None where that is not needed.
+#: A piece of text, and the index of the origin of each of its characters; None if not needed.
 Piece = tuple[str, "list[int] | None"]
 
 # the fields of each type and their defaults; ... for those that must be given
@@ -57,7 +57,7 @@ _CHOICES = {
 }
 _MOST_DEPTH = 8  # of sequences of sequences
 _LONGEST = 10_000  # characters of a pattern
-_PANIC = "PanicException"  # where the package met what it takes for impossible; its class cannot be imported
+_PANIC = "PanicException"  # where the package met an impossible state; its class cannot be imported
 _INSIDE = {"normalizer": "normalizers", "pre_tokenizer": "pretokenizers"}
 
 
@@ -79,8 +79,8 @@ def places_of(text: str, like: np.ndarray) -> np.ndarray:
 def flat_steps(steps: Any, name: str, most: int, depth: int = 0) -> list[dict[str, Any]]:
     """The steps of an object, of a list, and of sequences in them, one after the other.
 
-    `name` is "normalizer" or "pre_tokenizer". TypeError for what is no step, ValueError for more than `most`
-    or too deep ones.
+    `name` is "normalizer" or "pre_tokenizer". TypeError for other values than steps, ValueError for more than
+    `most` or too deep ones.
 
     >>> flat_steps(["NFC", {"type": "Sequence", "normalizers": ["NFD"]}], "normalizer", 2)
     [{'type': 'NFC'}, {'type': 'NFD'}]
@@ -102,7 +102,9 @@ def flat_steps(steps: Any, name: str, most: int, depth: int = 0) -> list[dict[st
 
 
 def checked(step: Mapping[str, Any], fields: Mapping[str, Mapping[str, Any]], name: str) -> dict[str, Any]:
-    """A step with all fields of its type; ValueError for an unknown type, and for fields that are missing, too many, or invalid.
+    """A step with all fields of its type.
+
+    ValueError for an unknown type, and for fields that are missing, too many, or invalid.
 
     >>> checked({"type": "Digits"}, PRE_TOKENIZERS, "pre_tokenizer")
     {'type': 'Digits', 'individual_digits': False}
@@ -206,7 +208,7 @@ class Steps:
 
 @contextlib.contextmanager
 def refusing(what: str) -> Iterator[None]:
-    """Raise a ValueError that begins so for whatever the package tokenizers raises in the block, its panics too."""
+    """Raise a ValueError that begins with `what` for errors, and panics, of tokenizers in the block."""
     try:
         yield
     except BaseException as error:
@@ -216,7 +218,10 @@ def refusing(what: str) -> Iterator[None]:
 
 
 def package_of(parts: Mapping[str, Any], name: str) -> Any:
-    """A tokenizer of the package tokenizers with these parts of a `tokenizer.json`; ImportError, or ValueError if it refuses."""
+    """A tokenizer of the package tokenizers with these parts of a `tokenizer.json`.
+
+    ImportError, or ValueError if it rejects them.
+    """
     package = require("tokenizers", name, "hf")
     model = {"type": "BPE", "vocab": {}, "merges": []}
     with refusing(f"{name}: the package tokenizers refuses it"):
@@ -227,7 +232,7 @@ def package_of(parts: Mapping[str, Any], name: str) -> Any:
 def decoder_of(decoder: str) -> Callable[[list[str]], str]:
     """Join names of tokens by a decoder of a `tokenizer.json`, as its text; errors as of `package_of`.
 
-    The result raises ValueError where the package fails, as where a pattern does not end.
+    The result raises ValueError if the package fails, as for a pattern that does not end.
 
     >>> decoder_of('{"type": "Fuse"}')(["lo", "w"]), decoder_of("null")(["lo", "w"])
     ('low', 'lo w')
@@ -244,7 +249,7 @@ def decoder_of(decoder: str) -> Callable[[list[str]], str]:
 
 
 class Engine:
-    """Steps of one kind, "normalizer" or "pre_tokenizer", run by the package tokenizers.
+    """Steps of a kind, "normalizer" or "pre_tokenizer", run by the package tokenizers.
 
     ImportError without the package, ValueError for steps that it refuses, and for a text on which a pattern
     does not end.
@@ -293,13 +298,16 @@ class Engine:
         return [(piece, origins[begin:end]) for piece, (begin, end) in zip(found, spans, strict=True)]
 
     def _characters(self, piece: str) -> list[Any]:
-        """A token for each character, so that the package says where it comes from."""
+        """A token for each character, so that the package returns its origin."""
         ends = accumulate((len(character.encode()) for character in piece), initial=0)
         return [self._theirs.Token(0, "", span) for span in pairwise(ends)]
 
 
 def _lent(text: str) -> int:
-    """The first of 2,048 code points without a character, of which a text has none; 0 for a text without surrogates."""
+    """The first of 2,048 code points without a character that a text does not contain.
+
+    0 for a text without surrogates.
+    """
     try:
         text.encode()
     except UnicodeEncodeError:

@@ -1,8 +1,8 @@
-r"""The class of every code point, as the package `regex` sees it: what `\p{L}`, `\p{N}`, `\s` ... mean to the kernels.
+r"""The class of every code point, as the package `regex` sees it: `\p{L}`, `\p{N}`, `\s` ...
 
-The classes are committed (`unicode_data.py`, written by `tools/unicode_tables.py`), so that text is cut alike
-everywhere: which version of Unicode `unicodedata` and `regex` know depends on their release. Models of other
-libraries are cut by their versions: an older version is its difference from the newest.
+The classes are committed (`unicode_data.py`, written by `tools/unicode_tables.py`), so that text is split
+alike everywhere: the Unicode versions of `unicodedata` and `regex` depend on their releases. Models of other
+libraries split by their own versions: an older version is its difference from the newest.
 
 They are stored as runs of code points with equal flags: the flags of all runs, then the lowest bytes of their
 lengths, the middle and the highest ones, compressed. The runs of U+0000..U+0020 of the newest version are::
@@ -34,7 +34,9 @@ _BLOCK = 64  # code points that share all bytes of UTF-8 but the last
 
 
 def flags_of_code_points(version: str = UNICODE_VERSION) -> np.ndarray:
-    """uint8[0x110000]: the flags (kernels/utf8.py) of every code point, surrogates included, in a version of `VERSIONS`.
+    """The flags (kernels/utf8.py) of every code point in a version of `VERSIONS`: uint8[0x110000].
+
+    Surrogates are included.
 
     >>> flags_of_code_points()[[ord("e"), ord("5"), ord(" ")]].tolist()  # LOWER | LETTER, NUMBER, SPACE
     [6, 8, 16]
@@ -52,10 +54,12 @@ def flags_of_code_points(version: str = UNICODE_VERSION) -> np.ndarray:
 
 @functools.cache
 def class_table(version: str = UNICODE_VERSION, kind: str = "") -> np.ndarray:
-    """The table that kernels read, uint8, about 60 kB; made once a process. kernels/utf8.py has a drawing of it.
+    """The table that kernels read, uint8, about 60 kB; made once per process.
 
-    `kind` is "" for most patterns, "marks" where marks are letters, and "deepseek": there CJK and SIGN have
-    flags, too, and LOWER tells signs from characters without a class.
+    It is shown in kernels/utf8.py.
+
+    `kind` is "" for most patterns, "marks" if marks are letters, and "deepseek": there CJK and SIGN have
+    flags too, and LOWER separates punctuation from characters without a class.
     """
     flags = flags_of_code_points(version)
     if kind:
@@ -67,7 +71,7 @@ def class_table(version: str = UNICODE_VERSION, kind: str = "") -> np.ndarray:
         flags[0x3040:0x3100] |= CJK
         flags[0x4E00:0x9FA6] |= CJK
     blocks = flags.reshape(-1, _BLOCK)
-    new = np.append(True, (blocks[1:] != blocks[:-1]).any(axis=1))  # most are as the one before
+    new = np.append(True, (blocks[1:] != blocks[:-1]).any(axis=1))  # most are equal to the block before
     numbers: dict[bytes, int] = {}
     found = np.array([numbers.setdefault(block.tobytes(), len(numbers) + 2) for block in blocks[new]], "<u2")
     index = found[np.cumsum(new) - 1].tobytes()
@@ -76,7 +80,10 @@ def class_table(version: str = UNICODE_VERSION, kind: str = "") -> np.ndarray:
 
 @functools.cache
 def _changed(version: str) -> tuple[re.Pattern[str], dict[str, str]]:
-    """A class of all characters that have other flags today, and for each a character that still has its old flags."""
+    """A class of all characters that have other flags today.
+
+    Also for each a character that still has its old flags.
+    """
     now, then = flags_of_code_points(), flags_of_code_points(version)
     changed = np.flatnonzero(now != then)
     as_before = {
@@ -92,7 +99,7 @@ def _changed(version: str) -> tuple[re.Pattern[str], dict[str, str]]:
 
 
 def as_of(version: str, text: str) -> str:
-    r"""The text with other characters in the place of those that had another class in an older version of Unicode.
+    r"""The text with replacements for characters that had another class in an older Unicode version.
 
     >>> ascii(as_of("16.0.0", "a\U00016ea0"))
     "'a\\U0010ffff'"

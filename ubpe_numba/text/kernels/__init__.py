@@ -1,1 +1,1 @@
-"""Compiled kernels that cut UTF-8 by the published patterns and count segments."""
+"""Compiled kernels that split UTF-8 by the published patterns and count segments."""

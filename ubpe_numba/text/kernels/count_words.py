@@ -12,14 +12,14 @@ cache line, and of those of up to 15 bytes not even the text::
     words  begin and end of segment number 0, of number 1, ...
 
 The search for a segment starts at a hash of the first two and goes to the next entry until it finds the
-segment or an empty one; the table is at most half full. "no, no, no" in the segments of gpt2, of weight 1
-each, whatever entry each comes to:
+segment or an empty entry; the table is at most half full. "no, no, no" in the segments of gpt2, of weight 1
+each, at some entries:
 
     "no"   0x6F6E    2 << 56   weight 1   1      words [0, 2, 2, 3, 3, 6]
     ","    0x2C      1 << 56   weight 2   2
     " no"  0x6F6E20  3 << 56   weight 2   3
 
-Segments are taken in batches: all keys first, whose entries the processor fetches side by side, then the
+Segments are handled in batches: all keys first, whose entries the processor fetches side by side, then the
 searches.
 """
 
@@ -34,21 +34,24 @@ from ubpe_numba.runtime.machine.intrinsics import address, prefetch
 ENTRY = 4  # int64 of an entry
 BATCH = 128  # segments whose entries are fetched before they are compared
 ROOM = 3 * BATCH  # int64 of the scratch for a batch: of each segment two keys, and where its search begins
-_LONG = 1 << 62  # beside the length of all others
+_LONG = 1 << 62  # in addition to the length, for all others
 
 
 @kernel
 def tally(values, segments, weights, table, words, n_words, batch):
-    """Add up the weights of equal segments; returns how many segments were done when the table was half full, or all of them.
+    """Add up the weights of equal segments; returns how many segments were done.
 
-    values uint8[n], at least 8; segments int64[s + 1], weights int64[s]; table int64[ENTRY * capacity], zeros
-    at first; words int64[capacity] gets begin and end of every distinct segment in order of first appearance,
-    n_words int64[1] is their number; batch int64[ROOM] is scratch. The caller allocates all of them, and
-    calls again with a larger table (`spread`) and the rest. O(bytes) expected.
+    It stops when the table is half full.
 
-    values "no, no, no", segments [0, 2, 3, 6, 7, 10], weights all 1, capacity 8 -> returns 5, n_words [3],
-    words [0, 2, 2, 3, 3, 6, _, _], the table as above. With a capacity of 4: returns 2, since two of four
-    entries are used.
+    `values` uint8[n] has at least 8 bytes. `segments` is int64[s + 1], `weights` int64[s]. `table` is
+    int64[ENTRY * capacity], zeros at first. `words` int64[capacity] gets begin and end of every distinct
+    segment in order of first appearance, and `n_words` int64[1] their number. `batch` int64[ROOM] is scratch.
+    The caller allocates all of them, and calls again with a larger table (`spread`) and the rest. O(bytes)
+    expected.
+
+    Let values be "no, no, no", segments [0, 2, 3, 6, 7, 10], weights all 1, capacity 8. It returns 5, n_words
+    is [3], words [0, 2, 2, 3, 3, 6, _, _], the table as above. With a capacity of 4 it returns 2, since two
+    of four entries are used.
     """
     text = address(values)
     last = values.size - 8
@@ -108,7 +111,7 @@ def spread(table, larger):
     table int64[ENTRY * capacity], larger int64[ENTRY * a greater power of two]; the caller allocates both.
 
     Two segments whose hashes end in the bits 1101 and 0101 are entries 1 and 2 of 4 (the second finds entry 1
-    taken), and entries 13 and 5 of 16.
+    in use), and entries 13 and 5 of 16.
     """
     mask = np.uint64(larger.size // ENTRY - 1)
     for j in range(0, table.size, ENTRY):

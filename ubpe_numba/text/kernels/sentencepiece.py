@@ -1,26 +1,25 @@
-"""The changes that sentencepiece makes to a text before it is encoded: its map of characters, white space, its mark of spaces.
+"""The changes that sentencepiece makes to a text: map of characters, white space, mark of spaces.
 
-The map is a double-array trie of UTF-8, as Darts writes it: an array of units of 32 bits. From a node, which
-is an index, the byte b leads to the unit at ``node ^ b`` if that has the label b, and on to the node ``index
-^ offset`` of that unit::
+The map is a double-array trie of UTF-8, as Darts writes it: an array of units of 32 bits. A node is an index.
+From it, the byte b leads to the unit at ``node ^ b`` if that has the label b, and on to the node ``index ^
+offset`` of that unit::
 
     bits    31          30 ... 10      9           8          7 ... 0
             1: a value  offset         offset<<8   has leaf   label
 
-Where the unit has a leaf, its node is the unit of a value, 31 bits: where the replacement begins. An index
-beyond the array ends a search. A map of "A" U+0300 to U+00C0, at the root an offset of 2: the byte 0x41 leads
-to unit 0x43, the bytes 0xcc and 0x80 to further ones, of which the last has a leaf. "AB" ends at the unit of
-0x42, which has another label: no match, "A" stays as it is.
+If the unit has a leaf, its node is the unit of a value, 31 bits: the beginning of the replacement. An index
+beyond the array ends a search. Let a map replace "A" U+0300 by U+00C0, with an offset of 2 at the root. The
+byte 0x41 leads to unit 0x43, the bytes 0xcc and 0x80 to further units, of which the last has a leaf. "AB"
+ends at the unit of 0x42, which has another label: no match, "A" stays as it is.
 
-Placeholders for all that a model has instead of characters (words of its own, bytes, the unknown) are the
-last plane of Unicode, which is for private use, so that text stays text::
+Placeholders represent all that a model has instead of characters: its own words, bytes, the unknown. They are
+the last plane of Unicode, which is for private use, so that text stays text::
 
     U+100000 + i    word i of the model, i below 65,024
     U+10FE00 + b    the byte b of a character that is none of the model's
     U+10FF00        such a character, where the model has no tokens for bytes
 
-Those that a model has no words or bytes for may be characters of its own. A placeholder in a given text is a
-character that is none of the model's.
+Unused placeholders may be characters of the model. A placeholder in a given text is an unknown character.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ from ubpe_numba.runtime.tables.trie import NONE, step
 
 LONGEST = 256  # characters of a rule of the map; a search for longer ones ends
 SPACE, MARK, REPLACEMENT = 0x20, 0x2581, 0xFFFD
-PREFIX, SUFFIX, REMOVE, ESCAPE = 1, 2, 4, 8  # a mark before or after, no superfluous spaces, spaces as marks
+PREFIX, SUFFIX, REMOVE, ESCAPE = 1, 2, 4, 8  # a mark before or after, no extra spaces, spaces as marks
 
 
 @helper
@@ -82,10 +81,12 @@ def no_rule(text, i, end, units):
 
 @section
 def longest_rule(text, i, end, units, begins):
-    """The longest rule of a map at i: how many characters it replaces, 0 for none, and where the replacement begins.
+    """The longest rule of a map at i: how many characters it replaces, and its replacement.
 
-    text uint32 code points; units int64 of the trie; begins int32: the code point that begins at a byte of
-    the replacements, -1 where none does. O(length of the rule).
+    0 for none; the replacement is given by its beginning.
+
+    `text` uint32 are code points, `units` int64 those of the trie. `begins` int32 is the code point that
+    begins at a byte of the replacements, -1 for none. O(length of the rule).
 
     "A" U+0300 of the map above: (2, the place of U+00C0).
     """
@@ -120,8 +121,8 @@ def longest_rule(text, i, end, units, begins):
 def longest_word(text, i, end, words, inside):
     """The longest of some words at i: how many characters it has, 0 if none does, and its number. O(length).
 
-    text uint32; words: a trie (tables/trie.py) of code points below `inside`, whose words of one character
-    are entered as the pair of it and `inside`.
+    `text` is uint32. `words` is a trie (tables/trie.py) of code points below `inside`; words of a single
+    character are entered as the pair of it and `inside`.
     """
     best, number = np.int64(0), np.int64(0)
     node = np.int64(text[i])
@@ -144,13 +145,15 @@ def longest_word(text, i, end, words, inside):
 
 @kernel
 def normalize(text, offsets, units, begins, replacements, words, inside, flags, out, origins, out_offsets):
-    """Every document as sentencepiece encodes it; returns how many code points that takes, of which those with room are written.
+    """Every document as sentencepiece encodes it; returns the number of code points needed.
 
-    text uint32 code points, offsets int64[d + 1]; units, begins as for `longest_rule`; replacements uint32,
-    each ending with 0; words, inside as for `longest_word`: what stays as it is; flags: PREFIX | SUFFIX |
-    REMOVE | ESCAPE; out uint32, for each code point origins int64, the position in `text` that it comes from,
-    out_offsets int64[d + 1], all allocated by the caller. A result beyond out.size asks for more room.
-    Surrogates become U+FFFD. O(code points of text and result).
+    Only those with room are written.
+
+    `text` uint32 are code points, `offsets` int64[d + 1]. `units` and `begins` as for `longest_rule`.
+    `replacements` uint32 each end with 0. `words` and `inside`, as for `longest_word`, stay as they are.
+    `flags`: PREFIX | SUFFIX | REMOVE | ESCAPE. `out` uint32 gets the result, `origins` int64 for each code
+    point its position in `text`, and `out_offsets` int64[d + 1] the documents. The caller allocates all. A
+    result beyond out.size needs more room. Surrogates become U+FFFD. O(code points of text and result).
 
     Without a map, PREFIX | REMOVE | ESCAPE: " a  b " -> "▁a▁b", origins [1, 1, 2, 4].
     """
@@ -234,10 +237,10 @@ BY_BYTES, FUSED = 1, 2  # characters become their bytes; several unknown ones in
 def stand_in(text, offsets, known, words, inside, flags, out, origins, out_offsets):
     """Documents with placeholders for words and unknown characters; returns how many characters that takes.
 
-    text uint32, offsets int64[d + 1]; known uint8[0x110000]: whether a character is the model's own; words
-    EDGE, inside: as for `longest_word`; flags BY_BYTES | FUSED; out uint32, origins int64: for each character
-    of the result the position in text that it comes from, out_offsets int64[d + 1]; all are allocated by the
-    caller, and of the result that is written which has room. O(characters).
+    `text` is uint32, `offsets` int64[d + 1]. `known` uint8[0x110000]: whether a character is the model's own.
+    `words` EDGE and `inside` are as for `longest_word`. `flags`: BY_BYTES | FUSED. `out` uint32 gets the
+    result, `origins` int64 for each of its characters the position in text, and `out_offsets` int64[d + 1]
+    the documents. The caller allocates all; only the part of the result that fits is written. O(characters).
 
     "axé[x]" of a model of a and x, with the word "[x]", by bytes: a, x, U+10FEC3, U+10FEA9, U+100000; 5.
     """
@@ -247,7 +250,7 @@ def stand_in(text, offsets, known, words, inside, flags, out, origins, out_offse
     for d in range(offsets.size - 1):
         i = np.int64(offsets[d])
         end = np.int64(offsets[d + 1])
-        unknown = np.int64(-1)  # where the last unknown character ended
+        unknown = np.int64(-1)  # end of the last unknown character
         while i < end:
             size, number = np.int64(0), np.int64(0)
             if words.size > 0:

@@ -1,6 +1,6 @@
-r"""The parts that the kernels of all patterns share: rules, masks of segment starts, and the loop over documents.
+r"""The common parts of the kernels of all patterns: rules, masks of starts, and the main loop.
 
-A kernel fills the room it is given and is called again; `state` says where it goes on::
+A kernel fills the room it is given and is called again; `state` holds the place to continue::
 
     values "it's ok", offsets [0, 7], room for two ends
     1st call: ends [2, 4], returns 2, state (document 0, position 4)
@@ -8,21 +8,20 @@ A kernel fills the room it is given and is called again; `state` says where it g
 
 `boundaries` finds the segment starts among 64 bytes by arithmetic on masks (runtime/machine/bytes.py).
 
-A window begins where a segment does, or within a word whose end depends on nothing before the window, so that
-nothing is carried from one window to the next. Its answer holds as far as all that it depends on lies in the
-window; cl100k::
+A window begins with a segment, or within a word whose end depends on nothing before the window, so nothing is
+carried from one window to the next. Its answer holds as far as it depends only on the window; cl100k::
 
     bytes      i  t  '  s  _  _  1  2  3  4  !  \n n  o  _  ...     _ is a space
     starts        .  1  .  1  1  1  .  .  1  1  .  1  .  ?        no first bit: a segment begins there anyway
 
-Here the answer ends at the last byte: whether a segment begins at this space depends on what follows. The
-next window begins at "no". Not decided within a window, and left to the walk (utf8.py): numbers that are not
-ASCII where they are cut in groups, marks that do not follow a letter where words are cut by case, and
-segments of more than 64 bytes that are not words. The rules of a pattern are known when its kernel is
+Here the answer ends at the last byte: whether a segment begins at this space depends on the next bytes. The
+next window begins at "no". Some segments are not decided within a window, and left to the walk (utf8.py):
+numbers beyond ASCII if they are split in groups, marks that do not follow a letter if words are split by
+case, and segments of more than 64 bytes other than words. The rules of a pattern are known when its kernel is
 compiled. They are bits of one number.
 
 All patterns know four kinds of segments: words, numbers, punctuation and white space. An optional character
-before a word belongs to it: a space in `gpt2`, anything that is no letter, digit or newline in the others::
+before a word belongs to it: a space in `gpt2`, anything but letters, digits and newlines in the others::
 
     gpt2       ' ?\p{L}+'                     's is a segment       numbers of any length, with a space before
     starcoder  as gpt2                        as gpt2               every digit is split off first
@@ -72,7 +71,10 @@ TEKKEN = SIGNS | CASE | LINES | SLASHES | 1
 
 
 def _contractions(text: Mask, i: Mask, apostrophes: Mask, inner: Mask, any_case: bool) -> Mask:
-    """The bytes of `'s 't 'd 'm 'll 've 're` at these apostrophes, in upper case too if asked for, with U+017F as an s."""
+    """The bytes of `'s 't 'd 'm 'll 've 're` at these apostrophes.
+
+    With `any_case` also in upper case, with U+017F as an s.
+    """
 
     def letter(*chars: str) -> Mask:
         first, *others = (char for both in chars for char in (both + both.upper() if any_case else both))
@@ -94,7 +96,7 @@ def _contractions(text: Mask, i: Mask, apostrophes: Mask, inner: Mask, any_case:
 def in_groups(numbers: Mask, size: int) -> Mask:
     """The starts of groups of so many digits: of 1234567, in threes, at 1, 4 and 7."""
     starts = numbers & ~(numbers << 1)
-    beyond, row = numbers, 1  # what has so many digits before it: the last of a row of size + 1
+    beyond, row = numbers, 1  # bytes with so many digits before them: the last of a row of size + 1
     while row <= size:
         shift = min(row, size + 1 - row)
         beyond &= beyond << shift
@@ -128,7 +130,10 @@ def _words_by_case(capitals: Mask, small: Mask, caseless: Mask, letters: Mask) -
 
 
 def lines(white: Mask, newline: Mask, taken: Mask) -> tuple[Mask, Mask]:
-    """Where white space begins that ends after its last newline, and the blanks; `taken` newlines belong to punctuation."""
+    """Beginnings of white space that ends after its last newline, and the spaces.
+
+    `taken` newlines belong to punctuation.
+    """
     blank = white & ~newline
     line = blank & newline << 1 & ~(taken << 1)  # the first blank of a line, unless the line is blank
     swallowed = (newline & blank << 1).if_any(lambda: reach_down(newline >> 1 & blank, blank))
@@ -148,12 +153,14 @@ def boundaries(
     known: Mask, upper: Mask, lower: Mask, letters: Mask, numbers: Mask, white: Mask, inside: Mask,
     rules: int,
 ) -> tuple[Mask, Mask]:  # fmt: skip
-    """Starts of segments in the 64 bytes from i on, and how far the next window is: the rest of the document if it ends here.
+    """Starts of segments in the 64 bytes from i on, and the distance to the next window.
 
-    The masks are those of `classes_of_64`, and hold for the first `known` bytes; `rest` is how long the
-    document is from i on, `rules` are those of a pattern. The mask of starts leaves out i itself, and what is
-    not decided. The next window may begin at the last start, or further on where the second result says, if
-    it is not 0: at the last letter of a word, the rest of which is cut as if it began there.
+    The latter is the rest of the document if it ends here.
+
+    The masks are those of `classes_of_64`, and hold for the first `known` bytes; `rest` is the length of the
+    document from i on, `rules` are those of a pattern. The mask of starts leaves out i itself, and undecided
+    starts. The next window may begin at the last start. If the second result is not 0, it may begin further
+    on, at the last letter of a word, the rest of which is split as if it began there.
 
     cl100k, "it's 1234!" and the end of the document -> bits 2, 4, 5, 8 and 9, and 10.
     """
@@ -204,7 +211,7 @@ def boundaries(
             newline |= outside  # white space at the end of a document is one segment
         starts, blank = lines(white, newline, taken)
     after = white | outside
-    if rules & DIGITS and not rules & SIGNS:  # digits are cut out first: blanks before one stay together
+    if rules & DIGITS and not rules & SIGNS:  # digits are split off first: spaces before one stay together
         after |= numbers
     starts |= last_blanks(blank, after, inside) | signs
 
@@ -241,19 +248,21 @@ _AT_ONCE = 8  # ends that are written without a test in between; divides WINDOW
 
 @helper
 def split_documents(boundaries, end_of_segment, rules, values, offsets, table, state, ends):
-    """Write the ends of the next segments; returns how many, fewer than there is room for once all documents are cut.
+    """Write the ends of the next segments; returns how many.
 
-    The rest of the room may be written to as well. Of a pattern: its `rules`; `boundaries`, the starts of
-    segments among 64 bytes; and `end_of_segment(text, i, end, classes, rules)`, a section, the end of the
-    segment that starts at position i of a document that ends at `end`: for places that windows leave open,
-    and where no 64 bytes are left in the array. text and classes are the addresses of `values` and `table`.
-    The other arguments as for `split_gpt2`. O(bytes).
+    They are fewer than there is room for once all documents are split.
+
+    The rest of the room may be written to as well. A pattern gives three arguments. `rules` are its rules.
+    `boundaries` gives the starts of segments among 64 bytes. `end_of_segment(text, i, end, classes, rules)`,
+    a section, gives the end of the segment that starts at position i of a document that ends at `end`. It is
+    for places that windows leave open, and for the last bytes of the array. text and classes are the
+    addresses of `values` and `table`. The other arguments as for `split_gpt2`. O(bytes).
     """
     text = address(values)
     classes = address(table)
     d = state[0]
-    i = state[1]  # where the segment begins
-    j = i  # where the window begins
+    i = state[1]  # the beginning of the segment
+    j = i  # the beginning of the window
     n = 0
     while n < ends.size and d < offsets.size - 1:
         end = offsets[d + 1]

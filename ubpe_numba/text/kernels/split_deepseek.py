@@ -1,4 +1,6 @@
-r"""Cutting text as DeepSeek V3 does, in three steps, each of which cuts what the one before left in one piece.
+r"""Splitting text as DeepSeek V3 does, in three steps.
+
+Each step splits the pieces that the previous step left whole.
 
 1. `\p{N}{1,3}`
 2. `[一-龥぀-ゟ゠-ヿ]+`: ideographs and kana, here CJK, U+4E00..U+9FA5 and U+3040..U+30FF
@@ -6,8 +8,8 @@ r"""Cutting text as DeepSeek V3 does, in three steps, each of which cuts what th
    ?[\p{P}\p{S}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+``
 
 A piece ends where numbers or CJK begin or end, and nothing is joined with another piece. The table of classes
-is one of its own (`class_table`): marks are letters, CJK and signs have flags. What no step matches, such as
-control characters, is one segment up to the next match.
+is special (`class_table`): marks are letters, and CJK and punctuation have flags. Characters that no step
+matches, such as control characters, are one segment up to the next match.
 
 Source: DeepSeek-AI, "DeepSeek-V3 technical report", 2024, the files published with it.
 """
@@ -34,19 +36,21 @@ from ubpe_numba.text.kernels.utf8 import (
 )
 
 _SPACE = 0x20
-_OTHER = LETTER | NUMBER | SPACE | SIGN  # what has none of these no pattern matches by itself
+_OTHER = LETTER | NUMBER | SPACE | SIGN  # without any of these, no pattern matches a character by itself
 
 
 def boundaries(
     text: Mask, i: Mask, rest: Mask,
     known: Mask, upper: Mask, lower: Mask, letters: Mask, numbers: Mask, white: Mask, inside: Mask,
 ) -> tuple[Mask, Mask]:  # fmt: skip
-    """Starts of segments in the 64 bytes from i on, and how far the next window is: as `boundaries` of split.py.
+    """Starts of segments in the 64 bytes from i on, and the distance to the next window.
 
-    `lower` are signs where they are no letters. Not decided here: numbers that are not ASCII, and what
+    As `boundaries` of split.py.
+
+    `lower` are punctuation, except for letters. Not decided here: numbers beyond ASCII, and characters that
     nothing matches.
 
-    "a中!b 12" and the end of the document -> bits 1, 4, 6 (of the sign and b one segment), 7, and 9.
+    "a中!b 12" and the end of the document -> bits 1, 4, 6 ("!b" is one segment), 7, and 9.
     """
     none = known & 0
     others = ~(letters | numbers | white)
@@ -85,7 +89,7 @@ def boundaries(
     joined = (starts_of_signs & in_range(text, i, 0x21, 0x7E)) << 1 & ascii_letters
     runs = joined.if_any(lambda: reach_up(joined, ascii_letters))
     starts = starts & ~joined | runs & letters & ~ascii_letters
-    # no window begins there: what follows depends on the sign
+    # no window begins there: the rest depends on the punctuation
     open_end = runs & ascii_letters & ~(inner >> 1)
     inner = below(known)
     at_end &= known.equals(rest)
@@ -102,8 +106,8 @@ def _end_of_segment(text, i, end, table, rules):
 
     O(its bytes, and one code point more).
 
-    "!ab か・な 12": from 0 to 3 (a sign and letters of ASCII), from 3 to 4 (no space belongs to CJK), from 4 to
-    7, from 7 to 10 (a sign, in the piece か・な too), from 10 to 13, from 13 to 14, from 14 to 16.
+    "!ab か・な 12": from 0 to 3 (punctuation and ASCII letters), from 3 to 4 (no space belongs to CJK), from 4
+    to 7. Then from 7 to 10 (punctuation, also in the piece か・な), from 10 to 13, from 13 to 14, from 14 to 16.
     """
     flags, width = class_of(text, i, end, table)
     j = i + width
@@ -117,7 +121,7 @@ def _end_of_segment(text, i, end, table, rules):
     width = 0
     if j < end:
         following, width = class_of(text, j, end, table)
-        if following & (NUMBER | CJK) != side:  # another piece; there are no numbers in CJK
+        if following & (NUMBER | CJK) != side:  # another piece; CJK does not contain numbers
             following = 0
     if flags & SIGN:
         if byte < 0x80:

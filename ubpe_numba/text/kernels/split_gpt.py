@@ -1,8 +1,8 @@
-r"""Cutting text as GPT-2, GPT-4 (cl100k) and GPT-4o (o200k) do, and the models that cut nearly alike.
+r"""Splitting text as GPT-2, GPT-4 (cl100k) and GPT-4o (o200k), and models that split nearly alike.
 
-GPT-2: `'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`. StarCoder cuts out every
-digit first, and the text between digits as GPT-2 does: no digit takes the space before it, and white space
-before a digit is a segment.
+GPT-2: `'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`. StarCoder splits off
+every digit first, and the text between digits as GPT-2 does: no digit takes the space before it, and white
+space before a digit is a segment.
 
 cl100k: `'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+|
 ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s`. Llama 3 and Qwen 2 differ in numbers, Qwen's by one
@@ -14,11 +14,11 @@ o200k, with U for `[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]` and W for `[\p{Ll}\p{Lm}\p{L
 2. `[^\r\n\p{L}\p{N}]?U+W*(?i:'s|'t|'re|'ve|'m|'ll|'d)?`
 3. `\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+`
 
-Mistral's tekken has no contractions, and every digit is a segment.
+Mistral's tekken does not know contractions, and every digit is a segment.
 
-Sources: A. Radford et al., "Language models are unsupervised multitask learners", 2019, the code published
-with it; R. Li et al., "StarCoder: may the source be with you!", 2023, the files published with it; OpenAI,
-the package tiktoken; Meta, the package llama_models; Alibaba, the package dashscope; Mistral AI, the package
+Sources: A. Radford et al., "Language models are unsupervised multitask learners", 2019, and its published
+code. R. Li et al., "StarCoder: may the source be with you!", 2023, and its published files. OpenAI, the
+package tiktoken. Meta, the package llama_models. Alibaba, the package dashscope. Mistral AI, the package
 mistral_common.
 """
 
@@ -98,11 +98,14 @@ def _end_of_gpt2(text, i, end, table, rules):
 
 @kernel
 def split_gpt2(values, offsets, table, state, ends):
-    """Write the ends of the next segments; returns how many, fewer than there is room for once all documents are cut.
+    """Write the ends of the next segments; returns how many.
 
-    values uint8[n], at least 8; offsets int64[d + 1]; table uint8, the classes of all code points (utf8.py);
-    state int64[2] says where to go on: document and position, at first 0 and offsets[0]; ends int64, as many
-    as fit. The caller allocates all of them. Each document is cut by itself. O(bytes).
+    They are fewer than there is room for once all documents are split.
+
+    `values` is uint8[n], at least 8 bytes, `offsets` int64[d + 1]. `table` uint8 has the classes of all code
+    points (utf8.py). `state` int64[2] is the place to continue: document and position, at first 0 and
+    offsets[0]. `ends` is int64, as many as fit. The caller allocates all of them. Each document is split by
+    itself. O(bytes).
 
     values "it's ok 12", offsets [0, 10], state [0, 0] -> ends [2, 4, 7, 10], returns 4, state [1, 10]: it,
     's, " ok", " 12".
@@ -124,8 +127,8 @@ def split_starcoder(values, offsets, table, state, ends):
 def _end_of_cl100k(text, i, end, table, rules):
     """The end of the segment that starts at i < end. O(its bytes, and one code point more).
 
-    cl100k, "(it's) 1234": from 0 to 3 (a sign and letters), from 3 to 5 (contraction), from 5 to 6, from 6 to
-    7 (a number does not take the space before it), from 7 to 10 (three digits), from 10 to 11.
+    cl100k, "(it's) 1234": from 0 to 3 (punctuation and letters), from 3 to 5 (contraction), from 5 to 6. Then
+    from 6 to 7 (a number does not take the space before it), from 7 to 10 (three digits), from 10 to 11.
     """
     flags, width = class_of(text, i, end, table)
     j = i + width
@@ -189,8 +192,8 @@ def split_qwen2(values, offsets, table, state, ends):
 def _word(text, i, end, table):
     """The end of a word at i and the alternative that matched: `U*W+` and 1, else `U+` and 2, else i and 0.
 
-    U* takes all it can and gives back code points until W+ matches one: if what follows is not in W, that is
-    the last one in both classes. So `中Ab` is one word, and of `中A` only `中` is. O(bytes of the word).
+    U* takes all it can and gives back code points until W+ matches one. If the next code point is not in W,
+    that is the last one in both classes. So `中Ab` is one word, and in `中A` only `中` is. O(bytes of the word).
 
     "iPhone", i = 0 -> 1 and 1 (P is not in W); i = 1 -> 6 and 1; "HTTP" -> 4 and 2; "12" -> 0 and 0.
     """
@@ -225,8 +228,8 @@ def _with_contraction(text, i, end, rules):
 def _end_of_o200k(text, i, end, table, rules):
     """The end of the segment that starts at i < end. O(its bytes, and one code point more).
 
-    o200k, "(iPhone's) //x": from 0 to 2 (a sign and a word), from 2 to 9 (a word with its contraction), from
-    9 to 10, from 10 to 13 (a space and signs), from 13 to 14.
+    o200k, "(iPhone's) //x": from 0 to 2 (punctuation and a word), from 2 to 9 (a word with its contraction),
+    from 9 to 10, from 10 to 13 (a space and punctuation), from 13 to 14.
     """
     flags, width = class_of(text, i, end, table)
     if flags & LETTER:

@@ -1,9 +1,9 @@
-"""Reading UTF-8: the class of a code point, and where a run of a class ends.
+"""Reading UTF-8: the class of a code point, and the end of a run of a class.
 
 Texts and tables are given by their addresses (runtime/machine/intrinsics.py); a position is a byte of the
-text. The table of classes (text/unicode_classes.py) is uint8: an index of 17,408 block numbers, uint16, one
-for every 64 code points, and from FLAGS on the distinct blocks, one byte of flags for each of their 64 code
-points. The first two blocks are ASCII, so that a byte below 0x80 needs no index::
+text. The table of classes (text/unicode_classes.py) is uint8. First comes an index of 17,408 block numbers,
+uint16, one for every 64 code points. From FLAGS on follow the distinct blocks, one byte of flags for each of
+their 64 code points. The first two blocks are ASCII, so that a byte below 0x80 needs no index::
 
     byte  0                 34816           34880           34944
           +-----------------+---------------+---------------+---------------+---
@@ -15,21 +15,20 @@ points. The first two blocks are ASCII, so that a byte below 0x80 needs no index
     "é"  U+00E9 = C3 A9   index[0xE9 >> 6] = index[3] = 5,
                           flags at 34816 + 64 * 5 + (0xA9 & 0x3F) = 35177    -> LOWER | LETTER
 
-Every byte belongs to a code point: three bytes that encode a surrogate are one, as with `surrogatepass`, and
-any other byte that is not part of well-formed UTF-8 is one of its own, as with `surrogateescape`. Both have
-no class: their flags are 0.
+Every byte belongs to a code point. Three bytes that encode a surrogate are one, as with `surrogatepass`. Any
+other byte of ill-formed UTF-8 is one of its own, as with `surrogateescape`. Both are without a class: their
+flags are 0.
 
-`classes_of_64` gives the classes of 64 bytes at once, as masks. All bytes of a character have its class, so
-that a run of letters is a run of bits whatever their width; `inside` are the bytes of a character after its
-first::
+`classes_of_64` gives the classes of 64 bytes at once, as masks. All bytes of a character have its class, so a
+run of letters is a run of bits whatever their width; `inside` are the bytes of a character after its first::
 
     bytes      n  C3 A9  e  D0 9C  2        "née", "М", "2"; the lowest bit on the left
     letters    1  1  1   1  1  1   0
     upper      0  0  0   0  1  1   0
     inside     0  0  1   0  0  1   0
 
-ASCII is told by comparison, and so are the letters that make up most of Cyrillic, Chinese, Japanese and
-Korean text; every other character is looked up in the table of classes.
+Comparisons identify ASCII, and the letters that make up most of Cyrillic, Chinese, Japanese and Korean text.
+Every other character is looked up in the table of classes.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ from ubpe_numba.runtime.compiler import helper, section
 from ubpe_numba.runtime.machine.bytes import WINDOW, Mask, below, equal, in_range, traced
 from ubpe_numba.runtime.machine.intrinsics import load8, load16, trailing_zeros
 
-UPPER = 1  # \p{Lu} \p{Lt}, and what has no case: \p{Lm} \p{Lo} \p{M}
+UPPER = 1  # \p{Lu} \p{Lt}, and letters without case: \p{Lm} \p{Lo} \p{M}
 LOWER = 2  # \p{Ll} \p{Lm} \p{Lo} \p{M}
 LETTER = 4  # \p{L}
 NUMBER = 8  # \p{N}
@@ -49,7 +48,7 @@ SPACE = 16  # \s
 NEWLINE = 32  # \r \n
 SIGN = 64  # \p{P} \p{S}; in the table of DeepSeek only, as is
 CJK = 128  # U+3040..U+30FF and U+4E00..U+9FA5
-WORDLIKE = LETTER | NUMBER | SPACE  # punctuation is what has none of these
+WORDLIKE = LETTER | NUMBER | SPACE  # punctuation is the absence of these
 FLAGS = 2 * 17408
 
 _S, _D, _M, _T, _L, _V, _R, _E = b"sdmtlvre"  # numba would compile a function for `ord`
@@ -94,7 +93,7 @@ def class_of(text, i, end, table):
 
 @helper
 def _flags(table, block, last):
-    """The flags of a code point, given what is above its lowest 6 bits and its last byte, which holds those.
+    """The flags of a code point, given its bits above the lowest 6 and its last byte, which holds those.
 
     O(1).
     """
@@ -117,7 +116,7 @@ def run(text, i, end, table, mask, wanted):
 
 @helper
 def whitespace(text, i, end, table):
-    r"""The run of white space at i: end of its last newline (0 for none), start of its last code point, its end. O(bytes).
+    r"""The run of white space at i: end of last newline (0 for none), last code point, end. O(bytes).
 
     " \n  x", i = 0 -> 2, 3 and 4.
     """
@@ -173,7 +172,7 @@ _NONE = np.uint64(0)
 
 
 def _ascii(text: Mask, i: Mask, n: Mask) -> tuple[Mask, ...]:
-    """Upper case, lower case, numbers and white space of ASCII, and, of the first n bytes, all that are not ASCII."""
+    """ASCII upper case, lower case, numbers and white space; of the first n bytes, all beyond ASCII."""
     upper = in_range(text, i, ord("A"), ord("Z"))
     lower = in_range(text, i, ord("a"), ord("z"))
     numbers = in_range(text, i, ord("0"), ord("9"))
@@ -182,7 +181,9 @@ def _ascii(text: Mask, i: Mask, n: Mask) -> tuple[Mask, ...]:
 
 
 def _frequent_letters(text: Mask, i: Mask, n: Mask) -> tuple[Mask, ...]:
-    """Upper case, lower case (both: letters without case) and inside, of the letters below that end within the first n bytes.
+    """Upper case, lower case and inside, of the letters below that end within the first n bytes.
+
+    Letters without case are in both.
 
     Two bytes: U+0400..U+045F of Cyrillic. Three bytes: kana, U+3041..U+3096 and U+30A1..U+30FF but U+30FB,
     the middle dot; ideographs, U+4E00..U+9FFF; Hangul, U+B000..U+CFFF.
@@ -211,7 +212,10 @@ def _frequent_letters(text: Mask, i: Mask, n: Mask) -> tuple[Mask, ...]:
 def _enter(
     p: Mask, width: Mask, flags: Mask, upper: Mask, lower: Mask, letters: Mask, numbers: Mask, white: Mask
 ) -> tuple[Mask, ...]:
-    """The masks with one character more, of these flags and of `width` bytes from p on; then its bytes, and those inside it."""
+    """The masks with one character more, of these flags and of `width` bytes from p on.
+
+    Then its bytes, and those inside it.
+    """
     char = below(width) << p
     masks = ((upper, UPPER), (lower, LOWER), (letters, LETTER), (numbers, NUMBER), (white, SPACE))
     return *(mask | char & ~(flags & flag).equals(0) for mask, flag in masks), char, char & char << 1
@@ -224,11 +228,13 @@ _entered = traced(_enter, *[types.uint64] * 7)
 
 @helper
 def classes_of_64(text, i, end, table):
-    """Masks of the classes of the 64 bytes from i on, where a character begins, and how many of these bytes they hold for.
+    """Masks of the classes of the 64 bytes from i on, the first of a character; and their validity.
 
-    Returns upper (UPPER), lower (LOWER), letters, numbers, white, inside, and n: 64, or fewer where the
-    document ends or where a character does not end within them. All 64 must exist, whether they are before
-    `end` or not. O(1), and O(1) for every character that has to be looked up.
+    The latter is the number of bytes for which they hold.
+
+    Returns upper (UPPER), lower (LOWER), letters, numbers, white, inside, and n: 64, or fewer if the document
+    ends or a character does not end within them. All 64 must exist, whether they are before `end` or not.
+    O(1), and O(1) for every character that has to be looked up.
     """
     n = end - i if end - i < WINDOW else np.int64(WINDOW)
     upper, lower, numbers, white, wide = _ascii_masks(text, i, n)
