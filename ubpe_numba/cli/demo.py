@@ -56,9 +56,9 @@ def load_signal(rate: int = BEAT_RATE) -> NDArray[np.float64]:
 
     `rate` is a divisor of 360.
 
-    Of the samples that become one the mean of the second around is subtracted (beyond the ends of the record
-    its first and last sample are repeated). Sums are those of integers, so that the result is the same on
-    every machine.
+    From the samples that become one, the mean of the second around is subtracted (beyond the ends of the
+    record its first and last sample are repeated). Sums are those of integers, so that the result is the same
+    on every machine.
 
     >>> load_signal(60).size, float(np.ptp(load_signal(60)).round(1))
     (18000, 130.6)

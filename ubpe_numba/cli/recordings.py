@@ -47,7 +47,7 @@ def encode(tokenizer: SignalTokenizer, options: Namespace) -> None:
 
 
 def decode(tokenizer: SignalTokenizer, options: Namespace, reader: Reader) -> None:
-    """Write the samples of the ids of one recording, as csv or npy."""
+    """Write the samples of the ids of a recording, as csv or npy."""
     given = list(reader)
     if len(given) != tokenizer.scale_.n_channels:
         raise ValueError(

@@ -36,8 +36,8 @@ def join(
 ) -> Ragged:
     """Join the encodings of blocks, `parts`, to that of their documents.
 
-    `encode` gives the ids of one stretch of symbols. `lengths` int64[V] are the symbols per token. `around`
-    is the number of tokens on each side of a border that are encoded again at first.
+    `encode` gives the ids of a stretch of symbols. `lengths` int64[V] are the symbols per token. `around` is
+    the number of tokens on each side of a border that are encoded again at first.
     """
     values: list[np.ndarray] = []
     block_offsets, cut_ones, pieces_of = blocks

@@ -2,7 +2,7 @@
 
     driver                     loop of the client                    worker
     ask("step", a, b)  ──>  one message, pickled once   ──direct──>  HostActor ──> host.step(a, b)
-    [answers]          <──  all answers together        <──────────  what it returned, or raised
+    [answers]          <──  all answers together        <──────────  its result or exception
 
 Hosts are made, located, and made again when their workers end. The scheduler knows where each is; the host
 itself answers whether it works:

@@ -1,7 +1,8 @@
 """Arrays of Arrow as documents. pyarrow takes them from any library, and knows their layouts.
 
-A column of any library that hands out Arrow arrays (polars, pandas, DuckDB, pyarrow, ...) is read as one array of
-values with offsets. Lists, strings and binary of one chunk that are in order share their memory with it.
+A column of any library that hands out Arrow arrays (polars, pandas, DuckDB, pyarrow, ...) is read as one
+array of values with offsets. Lists, strings and binary in a single chunk and in order share their memory with
+it.
 """
 
 from __future__ import annotations

@@ -43,8 +43,8 @@ def learn_more(
     The `n_tokens` of the old fit may have ended its last round early, so that a longer fit would have merged
     more pairs in it. So that round is chosen again on the text as it was before it. If the same merges
     result, the corpus is, as far as the merges can tell, that of the old fit. Then learning continues from
-    the beginning of that round, and the result is that of one longer fit. Otherwise it continues after the
-    old vocabulary.
+    the beginning of that round, and the result equals one longer fit. Otherwise it continues after the old
+    vocabulary.
     """
     old_pairs = old.merges
     assert old_pairs is not None

@@ -114,7 +114,7 @@ class Memory:
 def swept(
     limit: int, n_cells: int, n_segments: int, swept_cell: int, cell: int, n_tokens: int
 ) -> tuple[int, int]:
-    """How many cells a dense phase may leave to a loop of one shard, and the bound of its ids.
+    """How many cells a dense phase may leave to a loop of a single shard, and the bound of its ids.
 
     The loop has cells of `cell` bytes.
 

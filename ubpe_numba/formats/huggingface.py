@@ -432,7 +432,7 @@ def steps_of(file: Mapping[str, Any]) -> tuple[Normalizer | None, Splitter | Non
 
 
 def cut_of(splitter: Splitter | None) -> tuple[str | None, Splitter | None]:
-    """A pattern for steps that split at matches of one pattern, or for a published pattern in steps."""
+    """A pattern for steps that split at matches of a pattern, or for a published pattern in steps."""
     if splitter is None or splitter.cutters is None:
         return None, splitter
     patterns = [cutter.pattern for cutter in splitter.cutters]

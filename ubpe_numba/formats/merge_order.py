@@ -15,8 +15,8 @@ the root,
 - not both of its parts are in L: otherwise a token of L waits for one to its right that does not exist yet;
 - its part outside of L is not X if it is the right one: an X to the right may be about to become part of
   another A; and
-- no token is a right part of the first kind in one pair and a left part of the second kind in another: two
-  tokens of L would compete for it.
+- no token is a right part of the first kind and also a left part of the second kind: two tokens of L would
+  compete for it.
 
 Then everything between two tokens of L belongs to one of them alone. A token to the right of a new A belongs
 to A or stays. Tokens to the left of it have had their turn, since roots are merged from the left. Each token
@@ -113,9 +113,9 @@ def run_order(pairs: np.ndarray, n_symbols: int) -> tuple[np.ndarray, np.ndarray
 
     The third condition is left to the caller.
 
-    `pairs` int64[m, 2] as for `creation_order`. The result has three parts: int64[m, 2] pairs of the same
-    tokens in another order; int64[m], the pair that made each of the tokens before; and the number of symbols
-    in the longest token of the runs of each symbol. O(m).
+    `pairs` int64[m, 2] as for `creation_order`. The result has three parts: int64[m, 2], the pairs of the
+    same tokens in another order; int64[m], the pair that made each of the tokens before. The last is the
+    number of symbols in the longest token of the runs of each symbol. O(m).
 
     >>> new, order, longest = run_order(np.array([[2, 0], [0, 0]]), 1)  # XXX, XX
     >>> new.tolist(), order.tolist(), longest

@@ -11,10 +11,10 @@ The id of a piece is its number. Symbols of the model are characters, and placeh
 bytes, the unknown and words of the user (text/sentencepiece.py).
 
 *Unigram*: the score of a piece is its weight. An unknown character weighs 10 less than the least normal
-piece; a piece of the user, n bytes long, (n - 1) / 10, so that it wins against any others. *BPE*: two
-neighbors merge if they join to a normal piece, of the highest score first, of equal scores the leftmost. So
-the pair of a piece is the last merge when it is encoded by itself (kernels/last_merges.py), and its rank is
-that of its score::
+piece. A piece of the user, n bytes long, weighs (n - 1) / 10, so that it wins against any others. In *BPE*,
+two neighbors merge if they join to a normal piece, of the highest score first, of equal scores the leftmost.
+So the pair of a piece is the last merge when it is encoded by itself (kernels/last_merges.py), and its rank
+is that of its score::
 
     pieces   a -1   b -2   ab -3   bab -4   bb -5   abb -6
     pairs    ab = (a, b)   bab = (b, ab)   bb = (b, b)   abb: a b b becomes ab b, which is (ab, b)
@@ -357,9 +357,9 @@ def runs_in_order(pieces: Pieces, by_rank: np.ndarray) -> tuple[np.ndarray, np.n
 
     From the left a run of characters becomes pieces of the largest length, mostly 16, and a rest. By rank,
     powers of two come first, which leaves the rest as ever smaller powers. Then these join from the left, if
-    pieces that end with the larger one come first: 12 = 8 + 4, then 14 = 12 + 2, 10 and 6, then 15 = 14 + 1,
-    13, 11, 9, 7, 5 and 3. The order is tried on all lengths. Returns all pieces, int64, and a mask: pieces
-    that share their score with others, and are not put in order here.
+    pieces that end with the larger one come first. That is 12 = 8 + 4, then 14 = 12 + 2, 10 and 6, then 15 =
+    14 + 1, 13, 11, 9, 7, 5 and 3. The order is tried on all lengths. Returns all pieces, int64, and a mask:
+    pieces that share their score with others, and are not put in order here.
     """
     scores = pieces.scores[by_rank]
     points, starts = pieces.points_of(by_rank), offsets_of(pieces.lengths[by_rank])
@@ -410,7 +410,7 @@ def _check_ties(pieces: Pieces, by_rank: np.ndarray, pairs: np.ndarray, tied: np
 
     It does if one ends with a token with which a piece of lower rank begins.
 
-    Of two overlapping pieces sentencepiece merges the left one first. `tied` bool[m]: whether the score is
+    If two pieces overlap, sentencepiece merges the left piece first. `tied` bool[m]: whether the score is
     that of another piece too.
     """
     places = np.flatnonzero(tied)
@@ -512,7 +512,7 @@ def placeholder_names(segmenter: Segmenter) -> dict[Any, str]:
 def as_huggingface(segmenter: Segmenter) -> tuple[Normalizer | None, Unknown, Decoding]:
     """Steps, rule and decoding of a `tokenizer.json` for the steps of a model of pairs.
 
-    ValueError without such steps.
+    ValueError without these steps.
     """
     assert segmenter.normalizer is not None  # as `model_of` made it
     step, stand_ins = segmenter.normalizer.steps

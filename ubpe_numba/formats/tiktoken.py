@@ -41,7 +41,7 @@ EVERYTHING = "(?s:.+)"  # tiktoken always splits text; this pattern leaves it wh
 def covering(pattern: str | None) -> str:
     """The pattern for tiktoken, which drops text between matches: a second alternative matches that text.
 
-    Of published patterns the spelling of tiktoken's own encodings.
+    For published patterns the spelling of tiktoken's own encodings.
 
     >>> covering("a+")
     '(?:a+)|(?:(?!a+)(?s:.))+'

@@ -13,7 +13,7 @@ paths of equal probability, so scores are read in the same way, and written with
 exactly::
 
     -15.275492379532281    nearest  -15.275492379532281    read there as  -15.27549237953228
-    15275492379532281 is no float64: 15275492379532280; divided by 10**15
+    15275492379532281 is not a float64: 15275492379532280; divided by 10**15
 """
 
 from __future__ import annotations

@@ -566,10 +566,10 @@ class SignalTokenizer(Parameters):
         ids
             As `encode` returns them.
         after
-            The ids before these, such as those that a model was asked to continue: only what follows them is
-            returned. Or the last sample that they were decoded to, with a channel axis a list of one for each
-            channel; after NaN as after nothing. Only at an end of the scale, where samples are limited, the
-            result may differ.
+            The ids before these, such as those that a model was asked to continue: only samples after them
+            are returned. Or the last sample that they were decoded to, with a channel axis a list of one for
+            each channel; after NaN as after nothing. Only at an end of the scale, where samples are limited,
+            the result may differ.
         skip_special_tokens : bool
             Leave special tokens out. Otherwise they raise, since they do not represent samples.
 

@@ -113,7 +113,7 @@ class SentencePieceText(ByKernel):
         )
 
     def restore(self, text: str, errors: str = "replace") -> str:
-        """Text as sentencepiece decodes it: marks are spaces again, without the one before the text.
+        """Text as sentencepiece decodes it: marks are spaces again, without the space before the text.
 
         `errors` is ignored.
 

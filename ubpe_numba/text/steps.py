@@ -104,7 +104,7 @@ def flat_steps(steps: Any, name: str, most: int, depth: int = 0) -> list[dict[st
 def checked(step: Mapping[str, Any], fields: Mapping[str, Mapping[str, Any]], name: str) -> dict[str, Any]:
     """A step with all fields of its type.
 
-    ValueError for an unknown type, and for fields that are missing, too many, or invalid.
+    ValueError for an unknown type, and for missing, extra or invalid fields.
 
     >>> checked({"type": "Digits"}, PRE_TOKENIZERS, "pre_tokenizer")
     {'type': 'Digits', 'individual_digits': False}

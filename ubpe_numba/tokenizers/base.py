@@ -104,10 +104,10 @@ class Tokenizer(Decoding, Saving):
         Parameters
         ----------
         docs
-            A list or iterator of documents of one kind: integer arrays, lists of ints, str or bytes. Also a
-            2-D integer array (rows), a flat array with `offsets`, a `Ragged`, an Arrow list array, or
-            `Counts`. A `str`, `bytes` or 1-D array is a single document. Symbols may be words, or other
-            hashable objects, in lists. UnknownSymbolError for a symbol outside a fixed alphabet.
+            A list or iterator of documents of a kind: integer arrays, lists of ints, str or bytes. Also a 2-D
+            integer array (rows), a flat array with `offsets`, a `Ragged`, an Arrow list array, or `Counts`. A
+            `str`, `bytes` or 1-D array is a single document. Symbols may be words, or other hashable objects,
+            in lists. UnknownSymbolError for a symbol outside a fixed alphabet.
         y
             Labels of documents, ignored; scikit-learn passes them. TypeError for anything else.
         offsets

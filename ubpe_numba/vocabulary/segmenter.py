@@ -121,7 +121,7 @@ class Segmenter(NamedTuple):
     tokens of the vocabulary if they are not 0..V-1, as in foreign tokenizers. -1 marks a token without an id,
     which `unknown` replaces. `encoding` is ``"utf-8"`` if `str` is encoded as bytes. `decoding` joins the
     texts of tokens. `whole_words`: a segment that equals a token becomes that token, before any merge.
-    `one_by_one`: the order of merges matters even between places of one pair (formats/merge_order.py).
+    `one_by_one`: the order of merges matters even between places of a pair (formats/merge_order.py).
 
     `file` has the parts of a `tokenizer.json` that act after encoding, unchanged: `post_processor` and
     `decoder`, and `config`, the defaults of a call. `frame` is the number of symbols per frame

@@ -9,9 +9,9 @@ token. If the last two were exchanged, tails would not merge before the document
 point as in best_path.py.
 
 With `by_bag`, one tail is kept of all that hold the same tokens equally often: the same tokens before them
-give the same weights. Bags are compared by weight, number of tokens, and a sum of one random number per
-token, so two tails of one bag are never both kept. Two bags collide with a chance of 2**-64; then one of two
-tails of equal weight and length is lost.
+give the same weights. Bags are compared by weight, number of tokens, and a sum of random numbers, one per
+token, so two tails of the same bag are never both kept. Two bags collide with a chance of 2**-64; then one of
+two tails of equal weight and length is lost.
 
 With prices (bounds/kernels/path_prices.py) a token adds its price at most to the order of tails: the part of
 a weight that may be had later as well does not count. Source: UBPE tokenizers, part 2; the prices are our
@@ -48,7 +48,7 @@ too low (node 5).
 which the number of an only child can be read. IN_USE is added while the position of the node is within reach.
 A node whose `use` is 0 is free. Node 2 has the children 4 and 6: 2 << 32 | 4 ^ 6.
 
-Tails of one position share most of their nodes, and in periodic text (`ababab...`) only the end is a base.
+Tails of a position share most of their nodes, and in periodic text (`ababab...`) only the end is a base.
 Therefore a walk leaves its number and its token on the nodes it passes. A later walk for the same token ends
 there: the tail of a node, and so its counts, never changes. After the first nodes, marks are left on one node
 in 16 only, chosen by token and node, so that walks for other tokens do not overwrite them.

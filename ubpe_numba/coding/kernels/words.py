@@ -3,7 +3,7 @@
 Segments, called words here, are handled in batches of up to BATCH, in four passes. All memory that a batch
 waits for is requested in one pass and used in the next::
 
-    "ba baba bab", cut into  ba | " baba" | " bab"
+    "ba baba bab", split:  ba | " baba" | " bab"
 
     1  key of each word, its bucket of the cache (merge_words.py), prefetch
     2  look-up: ids of the words found, in a row; numbers of the others          ids [256, ...]  misses [1, 2]

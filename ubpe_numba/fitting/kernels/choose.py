@@ -238,7 +238,7 @@ def choose(driver, task, shards, weighted, borders, ties, mirror, listed):
     - (2) 2 * count(q) is at least (unless ties go to the smaller pair: more than) the count of every chosen
       pair (a, a).
     - (3) Under other rules of ties than the smaller pair: q is the only pair of its count.
-    - (4) No chosen pair makes a token of one frame, which could then form pairs across the end of a frame.
+    - (4) No chosen pair makes a token that is a frame, which could then form pairs across the end of a frame.
 
     Then one merge after the other would also choose q, with the same count, documents and occurrences:
 

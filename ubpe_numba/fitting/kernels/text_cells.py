@@ -3,10 +3,10 @@
 Also loading and counting.
 
 A *cell* is one int32, or int16 for ids below NARROW. The text is divided into *segments*: documents, or parts
-of one that no token may leave. A token has as many cells as symbols. The first holds its id, the last -(id +
-3), and those between are stale (`DEAD` or older ids). -1 (`SEPARATOR`) is before, between and after the
-segments. With `width[id]`, the cells of a token, its neighbors follow from its own cells, so linked lists are
-not needed. Documents [1, 2, 3] and [1, 2], and the merge (1, 2) -> 4:
+of a document that no token may leave. A token has as many cells as symbols. The first holds its id, the last
+-(id + 3), and those between are stale (`DEAD` or older ids). -1 (`SEPARATOR`) is before, between and after
+the segments. With `width[id]`, the cells of a token, its neighbors follow from its own cells, so linked lists
+are not needed. Documents [1, 2, 3] and [1, 2], and the merge (1, 2) -> 4:
 
     cell               0   1   2   3   4   5   6   7
     at first          -1   1   2   3  -1   1   2  -1

@@ -131,8 +131,8 @@ def pairs_of_ranks(values, symbols, starts, n_symbols, two, table, ends, ranks, 
     if a token does not find a place in the table. O(length**2) per token, in all O(bytes) for real
     vocabularies.
 
-    The tokens a, b, c, ab, bc, abc, n_symbols 3. abc is a b c, then ab c, since ab has the lower rank, so
-    pairs are [[0, 1], [1, 2], [3, 2]]. Without ab and bc, those of abc are [-1, -1].
+    Let the tokens be a, b, c, ab, bc, abc, n_symbols 3. Then abc is a b c, then ab c, since ab has the lower
+    rank, so pairs are [[0, 1], [1, 2], [3, 2]]. Without ab and bc, those of abc are [-1, -1].
     """
     text = address(values)
     width = (values.size - 8) // symbols.size

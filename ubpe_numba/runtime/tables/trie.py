@@ -11,7 +11,7 @@ two and at least twice the number of edges, so that every search ends; an empty 
 
 The edge (5, 7) has the key 5 << 31 | 7. The search goes from its home on, until the key or an empty entry is
 found; an empty entry means that the edge does not exist. Its home is in the block of 8 entries, two cache
-lines, of `hash(0 << 31 | 7)`: entry 5 & 7 of it. For consecutive nodes, such as those of a long run of one
+lines, of `hash(0 << 31 | 7)`: entry 5 & 7 of it. For consecutive nodes, such as those of a long run of a
 symbol, 8 edges by this symbol are side by side. So a walk along a token of 65,536 symbols or more, which is
 not cached, has an eighth of the misses.
 

@@ -178,8 +178,8 @@ def listed(x, i, end, row, kind, low, high, tolerance, tables, lists, lengths, r
     these. Arena int32 and starts int64[V + 1] are the symbols of tokens, and 32 more. ENTRY[order]. Ends
     int32[order, 2] are the number of symbols and the last one. Groups GROUP. Grid and step: bases are grid,
     grid + step, ... levels. Firsts int32[groups, INTERVALS + 1] are the beginnings of the tokens of each
-    interval. Shift and signs int16[8, order] are eight symbols of each token of the order, >> shift, and NONE
-    around groups. The last is the least cost of a token.
+    interval. Shift and the array int16[8, order] are eight symbols of each token of the order, >> shift, and
+    NONE around groups. The last is the least cost of a token.
 
     `lists`, of the caller, holds flags int8[SIDE], and picked int32[order + SIDE], places in the order, which
     is the list. Tokens are useful under two conditions. Their length is in `lengths`, bits of `useful`. And

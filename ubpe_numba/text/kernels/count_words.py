@@ -12,8 +12,8 @@ cache line, and of those of up to 15 bytes not even the text::
     words  begin and end of segment number 0, of number 1, ...
 
 The search for a segment starts at a hash of the first two and goes to the next entry until it finds the
-segment or an empty entry; the table is at most half full. "no, no, no" in the segments of gpt2, of weight 1
-each, at some entries:
+segment or an empty entry; the table is at most half full. Example: "no, no, no" in the segments of gpt2, of
+weight 1 each, at some entries:
 
     "no"   0x6F6E    2 << 56   weight 1   1      words [0, 2, 2, 3, 3, 6]
     ","    0x2C      1 << 56   weight 2   2
@@ -111,7 +111,7 @@ def spread(table, larger):
     table int64[ENTRY * capacity], larger int64[ENTRY * a greater power of two]; the caller allocates both.
 
     Two segments whose hashes end in the bits 1101 and 0101 are entries 1 and 2 of 4 (the second finds entry 1
-    in use), and entries 13 and 5 of 16.
+    in use). In a table of 16 they are entries 13 and 5.
     """
     mask = np.uint64(larger.size // ENTRY - 1)
     for j in range(0, table.size, ENTRY):

@@ -9,15 +9,15 @@ offset`` of that unit::
 
 If the unit has a leaf, its node is the unit of a value, 31 bits: the beginning of the replacement. An index
 beyond the array ends a search. Let a map replace "A" U+0300 by U+00C0, with an offset of 2 at the root. The
-byte 0x41 leads to unit 0x43, the bytes 0xcc and 0x80 to further units, of which the last has a leaf. "AB"
-ends at the unit of 0x42, which has another label: no match, "A" stays as it is.
+byte 0x41 leads to unit 0x43, the bytes 0xcc and 0x80 to further units, of which the last has a leaf. The text
+"AB" ends at the unit of 0x42, which has another label: no match, "A" stays as it is.
 
 Placeholders represent all that a model has instead of characters: its own words, bytes, the unknown. They are
 the last plane of Unicode, which is for private use, so that text stays text::
 
     U+100000 + i    word i of the model, i below 65,024
     U+10FE00 + b    the byte b of a character that is none of the model's
-    U+10FF00        such a character, where the model has no tokens for bytes
+    U+10FF00        this character, in a model without tokens for bytes
 
 Unused placeholders may be characters of the model. A placeholder in a given text is an unknown character.
 """

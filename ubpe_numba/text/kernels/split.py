@@ -4,7 +4,7 @@ A kernel fills the room it is given and is called again; `state` holds the place
 
     values "it's ok", offsets [0, 7], room for two ends
     1st call: ends [2, 4], returns 2, state (document 0, position 4)
-    2nd call: ends [7],    returns 1, state (document 1, position 7); fewer than two: all documents are cut
+    2nd call: ends [7],    returns 1, state (document 1, position 7); fewer than two: all documents are done
 
 `boundaries` finds the segment starts among 64 bytes by arithmetic on masks (runtime/machine/bytes.py).
 
@@ -15,10 +15,10 @@ carried from one window to the next. Its answer holds as far as it depends only 
     starts        .  1  .  1  1  1  .  .  1  1  .  1  .  ?        no first bit: a segment begins there anyway
 
 Here the answer ends at the last byte: whether a segment begins at this space depends on the next bytes. The
-next window begins at "no". Some segments are not decided within a window, and left to the walk (utf8.py):
-numbers beyond ASCII if they are split in groups, marks that do not follow a letter if words are split by
-case, and segments of more than 64 bytes other than words. The rules of a pattern are known when its kernel is
-compiled. They are bits of one number.
+next window begins at "no". Some segments are not decided within a window, and left to the walk (utf8.py).
+These are numbers beyond ASCII in groups, marks that do not follow a letter if words are split by case, and
+segments of more than 64 bytes other than words. The rules of a pattern are known when its kernel is compiled.
+They are bits of a single number.
 
 All patterns know four kinds of segments: words, numbers, punctuation and white space. An optional character
 before a word belongs to it: a space in `gpt2`, anything but letters, digits and newlines in the others::
@@ -153,7 +153,7 @@ def boundaries(
     known: Mask, upper: Mask, lower: Mask, letters: Mask, numbers: Mask, white: Mask, inside: Mask,
     rules: int,
 ) -> tuple[Mask, Mask]:  # fmt: skip
-    """Starts of segments in the 64 bytes from i on, and the distance to the next window.
+    """Starts of segments in the 64 bytes from i on, and the offset of the next window.
 
     The latter is the rest of the document if it ends here.
 

@@ -43,7 +43,7 @@ def boundaries(
     text: Mask, i: Mask, rest: Mask,
     known: Mask, upper: Mask, lower: Mask, letters: Mask, numbers: Mask, white: Mask, inside: Mask,
 ) -> tuple[Mask, Mask]:  # fmt: skip
-    """Starts of segments in the 64 bytes from i on, and the distance to the next window.
+    """Starts of segments in the 64 bytes from i on, and the offset of the next window.
 
     As `boundaries` of split.py.
 

@@ -229,7 +229,7 @@ def _end_of_o200k(text, i, end, table, rules):
     """The end of the segment that starts at i < end. O(its bytes, and one code point more).
 
     o200k, "(iPhone's) //x": from 0 to 2 (punctuation and a word), from 2 to 9 (a word with its contraction),
-    from 9 to 10, from 10 to 13 (a space and punctuation), from 13 to 14.
+    from 9 to 10. Then from 10 to 13 (a space and punctuation), from 13 to 14.
     """
     flags, width = class_of(text, i, end, table)
     if flags & LETTER:

@@ -20,7 +20,7 @@ other byte of ill-formed UTF-8 is one of its own, as with `surrogateescape`. Bot
 flags are 0.
 
 `classes_of_64` gives the classes of 64 bytes at once, as masks. All bytes of a character have its class, so a
-run of letters is a run of bits whatever their width; `inside` are the bytes of a character after its first::
+run of letters is a run of bits whatever their width. `inside` are the bytes of a character after its first::
 
     bytes      n  C3 A9  e  D0 9C  2        "née", "М", "2"; the lowest bit on the left
     letters    1  1  1   1  1  1   0

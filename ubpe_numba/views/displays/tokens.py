@@ -60,7 +60,7 @@ class TokensDisplay(Display):
         doc : int[n_samples] or a recording
             The signal.
         channel : int
-            Of a recording with channels: which one is drawn.
+            The plotted channel of a recording.
         **how
             As for `plot`.
 

@@ -1,8 +1,8 @@
 """Finding words that are kept whole: leftmost, and of those that start at one place the longest.
 
-An automaton over the reversed words (automaton.py) is walked from the end of a document, so that one
-transition per symbol gives the longest word that starts there. A walk from the front then takes the first
-word, and continues after it.
+An automaton over the reversed words (automaton.py) is walked from the end of a document, so a transition per
+symbol gives the longest word that starts there. A walk from the front then takes the first word, and
+continues after it.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ def find_words(symbols, offsets, edges, states, word_of, lengths, active, found)
     1]. `edges` and `states` are those of automaton.py for the words of two symbols or more. `word_of` int32
     is the word of every token of the automaton, -1 for a symbol that is not a word. `lengths` is int64[w].
     `active` uint8[w] marks the words to find. `found` int32, one per symbol, gets the word that starts there,
-    or -1. The caller allocates all. O(symbols), times the words that are prefixes of one another if some are
-    not active.
+    or -1. The caller allocates all. O(symbols), times the words that are prefixes of others if some are not
+    active.
 
     With the words ab and abc, `ababc` -> [0, -1, 1, -1, -1], 2 words.
     """
