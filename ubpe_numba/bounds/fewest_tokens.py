@@ -203,17 +203,17 @@ def lower_bound(
     corpus = corpus_of_fit(tok, docs, offsets, sample_weight, boundaries)
     units, weights = distinct_segments(segments_of(corpus, alphabet), corpus.weights)
     lengths = plan_of(tok).encode(units).lengths
-    given = trusted(vocabulary.arena.astype(np.int32), vocabulary.offsets)
+    sequences = trusted(vocabulary.arena.astype(np.int32), vocabulary.offsets)
     if segmenter.whole_words:  # segments that are tokens are not merged
-        whole = {token.tobytes() for token in given}
+        whole = {token.tobytes() for token in sequences}
         lengths = np.where([unit.astype(np.int32).tobytes() in whole for unit in units], 1, lengths)
     own = sum(int(w) * int(k) for w, k in zip(weights, lengths, strict=True))
-    found = bound_of_units(
-        units, weights, n, size - n, longest, least, allowed, limit, tok.n_threads, bar, given
+    bound = bound_of_units(
+        units, weights, n, size - n, longest, least, allowed, limit, tok.n_threads, bar, sequences
     )
     took = time.monotonic() - began
     return LowerBound(
-        found.tokens, own, size, found.longest, least, found.n_edges, found.rounds, took, found.converged
+        bound.tokens, own, size, bound.longest, least, bound.n_edges, bound.rounds, took, bound.converged
     )
 
 
@@ -224,11 +224,11 @@ def distinct_segments(segments: Ragged, weights: np.ndarray | None) -> tuple[Rag
     >>> units.to_lists(), weights.tolist()
     ([[0, 1], [0]], [2, 1])
     """
-    given = segments.compact()
-    total = np.ones(len(given), np.int64) if weights is None else weights
-    stay, total = distinct(Documents(given.values, own_offsets(given), "int"), total)
-    inside = given.lengths[stay] > 0
-    return given.take(stay[inside]).compact(), total[inside]
+    compacted = segments.compact()
+    total = np.ones(len(compacted), np.int64) if weights is None else weights
+    stay, total = distinct(Documents(compacted.values, own_offsets(compacted), "int"), total)
+    inside = compacted.lengths[stay] > 0
+    return compacted.take(stay[inside]).compact(), total[inside]
 
 
 class Bound(NamedTuple):
@@ -272,17 +272,17 @@ def bound_of_units(
     end = None if seconds is None else time.monotonic() + seconds
     limit = _MOST if memory_limit is None else memory_limit
     place = (EDGE + CANDIDATE) * (1 if tokens is None or longest else 2)  # as many may be of those tokens
-    found = _lattice_of(units, weights, n_alphabet, longest, min_count, limit, place)
-    whole = longest is not None or not _is_cut(found) or found.longest >= int(units.lengths.max())
+    lattice = _lattice_of(units, weights, n_alphabet, longest, min_count, limit, place)
+    whole = longest is not None or not _is_cut(lattice) or lattice.longest >= int(units.lengths.max())
     if tokens is not None:
         inside = tokens.take(np.flatnonzero(tokens.lengths <= units.lengths.max(initial=0)))
-        found = found.extended(
+        lattice = lattice.extended(
             inside, max(0, (limit - NODE * (units.total + len(units))) // (EDGE + CANDIDATE))
         )
-    ascent = _Ascent(found, n, n_threads)
+    ascent = _Ascent(lattice, n, n_threads)
     converged = ascent.climb(end, progress)
     n_edges = int(ascent.everything.at.size)
-    return Bound(ascent.certified(), longest if whole else found.longest, n_edges, ascent.rounds, converged)
+    return Bound(ascent.certified(), longest if whole else lattice.longest, n_edges, ascent.rounds, converged)
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -315,7 +315,7 @@ def _lattice_of(
     fixed, cap = NODE * (units.total + len(units)), 2**31 - 1 if longest is None else longest
     needed = fixed + (EDGE + CANDIDATE) * n_edges_of(units.lengths, cap)
     most = 2**62 if needed <= limit else max(0, (limit - fixed) // place)
-    found = Substrings(
+    candidates = Substrings(
         units.values.astype(np.int32, copy=False),
         own_offsets(units),
         weights,
@@ -324,8 +324,8 @@ def _lattice_of(
         min_count,
         most,
     )
-    if found.longest < cap and _is_cut(found):
-        if longest is not None or found.longest < 2:
+    if candidates.longest < cap and _is_cut(candidates):
+        if longest is not None or candidates.longest < 2:
             least = needed if longest is not None else fixed + place * n_edges_of(units.lengths, 2)
             raise MemoryError(
                 f"memory_limit: tokens of up to {longest or 2} symbols need up to {least / 1e6:.3g} MB for these documents "
@@ -333,9 +333,9 @@ def _lattice_of(
             )
         log.info(
             "lower_bound: the bound holds for tokens of up to %d symbols, for which there is memory",
-            found.longest,
+            candidates.longest,
         )
-    return found
+    return candidates
 
 
 def _is_cut(found: Substrings) -> bool:
@@ -521,14 +521,14 @@ class _Ascent:
             chunks,
             self.n_threads,
         )
-        n, scale, found = float(self.n), _GAMMA * tau, self.found
+        n, scale, outcome = float(self.n), _GAMMA * tau, self.found
         self.threshold = symbol_prices.share_out(
-            sums, smooth, self.counts, scale, n, self.threshold, self.shares, found
+            sums, smooth, self.counts, scale, n, self.threshold, self.shares, outcome
         )
-        if total - found[1] > self.tried_value:
-            self.tried_value = total - found[1]
+        if total - outcome[1] > self.tried_value:
+            self.tried_value = total - outcome[1]
             self.tried[:] = self.ahead
-        return float(total - found[0])
+        return float(total - outcome[0])
 
     def _cover(self, tau: float) -> None:
         """How much every symbol is covered, a row for each part of the candidates."""

@@ -86,29 +86,29 @@ def encode_nbest(
         )
     if beam is None and (exact or guided):
         beam = max(positive(n, "n"), 16)
-    given = tok.encode_nbest(docs, n, offsets, beam=beam, distinct=distinct, unknown=unknown)
+    nbest = tok.encode_nbest(docs, n, offsets, beam=beam, distinct=distinct, unknown=unknown)
     vocabulary = model_of(tok).vocabulary
     encoder = PathEncoder(vocabulary)
     if not encoder.weighs:  # all segmentations weigh 0
-        return given, np.zeros(len(given))
+        return nbest, np.zeros(len(nbest))
     tokens = Ragged(vocabulary.arena, vocabulary.offsets)
     ways = distinct == "bag", exact, guided
 
     def part(begin: int, end: int) -> list[tuple[Ragged, np.ndarray, float]]:
-        firsts = (tokens.take(given[i][0][0]).compact().values.astype(np.int32) for i in range(begin, end))
+        firsts = (tokens.take(nbest[i][0][0]).compact().values.astype(np.int32) for i in range(begin, end))
         return [
-            certified(encoder, doc, given[i][0], n, beam or n, *ways, i)
+            certified(encoder, doc, nbest[i][0], n, beam or n, *ways, i)
             for i, doc in enumerate(firsts, begin)
         ]
 
-    heads = given.candidates.take(given.offsets[:-1]).compact()
+    heads = nbest.candidates.take(nbest.offsets[:-1]).compact()
     # of documents, in symbols
     starts = np.append(0, np.cumsum(tokens.lengths[heads.values]))[own_offsets(heads)]
     chunks = thread_pool.chunks_of(starts, tok.n_threads)
-    found = [one for some in thread_pool.run(part, chunks, tok.n_threads) for one in some]
-    best = NBest.of((candidates, weights) for candidates, weights, _ in found)
+    results = [one for some in thread_pool.run(part, chunks, tok.n_threads) for one in some]
+    best = NBest.of((candidates, weights) for candidates, weights, _ in results)
     weights = encoder.weigh(best.candidates, "tfidf")
-    return NBest(best.candidates, best.offsets, weights), np.array([gap for _, _, gap in found]) / SCALE
+    return NBest(best.candidates, best.offsets, weights), np.array([gap for _, _, gap in results]) / SCALE
 
 
 def certified(
@@ -207,11 +207,11 @@ def _exact(
             np.empty(size, path_prices.TAIL), np.empty(size, path_prices.LINK), np.empty((2, n_symbols + 1), np.int64),
             np.full(4 * size, -1, np.int32), np.zeros(encoder.scaled_idf.size, np.int32),
         )  # fmt: skip
-        found = path_prices.exact_tails(
+        n_tails = path_prices.exact_tails(
             given.bounds, given.matches, encoder.scaled_idf, encoder.logs, given.prices, given.value, given.over, least,
             encoder.marks, 1 if by_bag else n, _EFFORT * size, tuple(scratch),
         )  # fmt: skip
-        if found >= 0:
+        if n_tails >= 0:
             break
         if size >= MOST_TAILS:
             raise ValueError(

@@ -55,8 +55,8 @@ def fit(options: Namespace) -> None:
     tokenizer = _unfitted(options, reader.first_kind())
     with _placed(reader), warnings.catch_warnings():
         # told by the reader, and below
-        for told in ("docs: there are no documents", "n_tokens: the fit ended"):
-            warnings.filterwarnings("ignore", told, UserWarning)
+        for notice in ("docs: there are no documents", "n_tokens: the fit ended"):
+            warnings.filterwarnings("ignore", notice, UserWarning)
         tokenizer.fit(**reader.whole(), memory_limit=options.memory_limit, progress=options.progress)
     tokenizer.save(options.output)
     if reader.masked is not None and options.symbols is None:
@@ -72,8 +72,8 @@ def fit(options: Namespace) -> None:
         within = (
             "" if options.max_token_length is None else " and would make a token within --max-token-length"
         )
-        told = f"--n-tokens: {asked} asked for, {n} made: no pair is left that occurs at least {least} times{within}"
-        warnings.warn(told, UserWarning, stacklevel=2)
+        notice = f"--n-tokens: {asked} asked for, {n} made: no pair is left that occurs at least {least} times{within}"
+        warnings.warn(notice, UserWarning, stacklevel=2)
     sizes, ratios = tokenizer.history_.compression(tokenizer.vocabulary.n_alphabet)
     if options.curve is not None:
         write_atomically(options.curve, _curve(options.curve, sizes, ratios))
@@ -129,8 +129,8 @@ def decode(options: Namespace) -> None:
         # keeps invalid UTF-8
         escape = "surrogateescape" if model_of(tokenizer).segmenter.encoding is not None else "surrogatepass"
         docs = tokenizer.decode_iter(reader, errors=escape)
-        found = (doc.encode("utf-8", escape) if isinstance(doc, str) else doc for doc in docs)
-        write_documents(options.output, to, found, dtype, kind)
+        encoded = (doc.encode("utf-8", escape) if isinstance(doc, str) else doc for doc in docs)
+        write_documents(options.output, to, encoded, dtype, kind)
 
 
 def inspect(options: Namespace) -> None:
@@ -145,11 +145,11 @@ def inspect(options: Namespace) -> None:
         return
     reader = Reader(options.files, _form(options), kind=_kind(tokenizer)) if options.files else None
     if isinstance(tokenizer, WordPiece):
-        found, shown = describe_words(tokenizer, options.top, options.sort, reader), words_table
+        description, shown = describe_words(tokenizer, options.top, options.sort, reader), words_table
     else:
         with _placed(reader):
-            found, shown = describe_model(tokenizer, options.top, options.sort, reader), table
-    print(json.dumps(found, indent=1) if options.json else shown(found))
+            description, shown = describe_model(tokenizer, options.top, options.sort, reader), table
+    print(json.dumps(description, indent=1) if options.json else shown(description))
 
 
 def explore(options: Namespace) -> None:
@@ -157,22 +157,22 @@ def explore(options: Namespace) -> None:
     if options.output != STANDARD and pathlib.Path(options.output).suffix.lower() not in (".html", ".htm"):
         raise ValueError(f"-o: expected a name that ends in .html, got {options.output}")
     for name in ("max_symbols", "rate"):
-        if (given := getattr(options, name)) is not None and not given > 0:
-            raise ValueError(f"--{name.replace('_', '-')}: expected a number above 0, got {given}")
+        if (value := getattr(options, name)) is not None and not value > 0:
+            raise ValueError(f"--{name.replace('_', '-')}: expected a number above 0, got {value}")
     tokenizer: Any = _loaded(options.model, n_threads=options.threads)
     if isinstance(tokenizer, (SignalTokenizer, WordPiece)):
-        given = type(tokenizer).__name__
+        value = type(tokenizer).__name__
         raise ValueError(
-            f"{options.model}: a report cannot show a {given}; expected BPE, UBPEClassic or UBPE"
+            f"{options.model}: a report cannot show a {value}; expected BPE, UBPEClassic or UBPE"
         )
     reader = Reader(options.files, _form(options), kind=_kind(tokenizer))
     allowed, disallowed = SPECIAL[options.special]
     with _placed(reader):
         # arrays are not copied; of text each document becomes bytes or `str` as the model has them
-        given = reader.whole() if _kind(tokenizer) == "int" else {"docs": reader}
+        value = reader.whole() if _kind(tokenizer) == "int" else {"docs": reader}
         report = explorer.explore(
             tokenizer,
-            **given,
+            **value,
             title=options.title,
             kind=options.kind,
             unit=options.unit,
@@ -203,8 +203,8 @@ def convert(options: Namespace) -> None:
         raise ValueError(f"-o: {options.output}: its name does not tell the form, say it with --to")
     if to in ("json", "npz") and suffix != f".{to}":
         raise ValueError(f"-o: expected a name that ends in .{to}, got {options.output}")
-    said = {"unk_token": options.unk_token, "template": options.template}
-    asked = {name: value for name, value in said.items() if value is not None}
+    write_options = {"unk_token": options.unk_token, "template": options.template}
+    asked = {name: value for name, value in write_options.items() if value is not None}
     if asked and to != "tokenizer.json":
         raise ValueError(f"--{next(iter(asked)).replace('_', '-')}: for tokenizer.json only, not for {to}")
     if (templates := options.template) is not None:
@@ -214,8 +214,8 @@ def convert(options: Namespace) -> None:
             )
         asked["template"] = templates if len(templates) == 2 else templates[0]
     words = None if options.special_token is None else dict(map(_word, options.special_token))
-    given = {"kind": options.kind, "special_tokens": words, "pretokenizer": options.pretokenizer}
-    read = {name: value for name, value in given.items() if value is not None}
+    read_options = {"kind": options.kind, "special_tokens": words, "pretokenizer": options.pretokenizer}
+    read = {name: value for name, value in read_options.items() if value is not None}
     if options.pretokenizer == "none":
         read["pretokenizer"] = None
     tokenizer = _loaded(options.model, tokenizer=options.tokenizer, **read)
@@ -225,9 +225,9 @@ def convert(options: Namespace) -> None:
     if to == "vocab+merges":
         export(tokenizer, to, options.output, **asked)
         return
-    made = export(tokenizer, to, **asked)
+    exported = export(tokenizer, to, **asked)
     with output(options.output) as f:
-        f.write(made if isinstance(made, bytes) else made.encode())
+        f.write(exported if isinstance(exported, bytes) else exported.encode())
 
 
 def _unfitted(options: Namespace, kind: str) -> Tokenizer:
@@ -236,7 +236,7 @@ def _unfitted(options: Namespace, kind: str) -> Tokenizer:
     ValueError if they contradict each other.
     """
     text = kind == "text"
-    given = {
+    arguments = {
         "n_candidates": options.n_candidates,
         "objective": options.objective,
         "pretokenizer": options.pretokenizer,
@@ -246,7 +246,7 @@ def _unfitted(options: Namespace, kind: str) -> Tokenizer:
         "alphabet": options.alphabet if options.symbols is None else _symbols(options.symbols),
     }
     for name, of in (("n_candidates", ("UBPE", "UBPEClassic")), ("objective", ("UBPE",))):
-        if given[name] is not None and options.tokenizer not in of:
+        if arguments[name] is not None and options.tokenizer not in of:
             raise ValueError(
                 f"--{name.replace('_', '-')}: {options.tokenizer} has none, only {' and '.join(of)}"
             )
@@ -255,14 +255,14 @@ def _unfitted(options: Namespace, kind: str) -> Tokenizer:
             if getattr(options, name) is not None:
                 raise ValueError(f"--{name}: the documents are {kind}, not text")
         if options.unknown not in (None, "raise", "skip", "nearest", *(options.special_token or ())):
-            given["unknown"] = _symbol(options.unknown, kind, "unknown")
+            arguments["unknown"] = _symbol(options.unknown, kind, "unknown")
     elif options.alphabet is not None:
         raise ValueError(
             "--alphabet: the documents are text, whose alphabet are the 256 bytes, or those of --symbols"
         )
     if options.special_first and not options.special_token:
         raise ValueError("--special-first: there are no special tokens, say them with --special-token")
-    params = {name: value for name, value in given.items() if value is not None}
+    params = {name: value for name, value in arguments.items() if value is not None}
     for name, symbols in (("break_tokens", options.break_token), ("stop_tokens", options.stop_token)):
         if symbols is not None:
             params[name] = [_symbol(symbol, kind, name.removesuffix("s")) for symbol in symbols]

@@ -125,24 +125,24 @@ def run(n_tokens: int = 1024, plot: str | None = None, progress: bool | str = "a
             f"{name:10} {way:14} {n:6} {levels.size / n:16.2f} {fit * 1e3:6.1f}ms {encode * 1e3:6.1f}ms {decode * 1e3:6.2f}ms"
             f" {pause:6.2f} s  {'exact' if same else 'NOT EXACT'}"
         )
-    found, bound = whole_beats()
-    lengths, error = found.lengths / _SLOW, np.abs(found.decoded - found.signal)
+    whole, bound = whole_beats()
+    lengths, error = whole.lengths / _SLOW, np.abs(whole.decoded - whole.signal)
     is_bound = error.max() <= bound
-    unseen = found.starts >= _LEARNED * _SLOW
+    unseen = whole.starts >= _LEARNED * _SLOW
     share, of_unseen = (
         lengths[part & (lengths >= _LONG)].sum() / lengths[part].sum() for part in (lengths > 0, unseen)
     )
     print(
         f"\nWhole beats: no beat comes again level for level, so tokens that match within a tolerance. {_SHAPES} of them, learned"
-        f" from\nthe first {_LEARNED // 60} minutes at {_SLOW} Hz: {found.signal.size:,} samples in {lengths.size} tokens,"
-        f" {found.signal.size / lengths.size:.1f} samples a token, {share:.0%} of the record in tokens of\n{_LONG} s or more"
+        f" from\nthe first {_LEARNED // 60} minutes at {_SLOW} Hz: {whole.signal.size:,} samples in {lengths.size} tokens,"
+        f" {whole.signal.size / lengths.size:.1f} samples a token, {share:.0%} of the record in tokens of\n{_LONG} s or more"
         f" ({of_unseen:.0%} of the minutes that were not learned from). Largest error {error.max():.1f}, bound {bound:.1f}"
-        f"{'' if is_bound else ', NOT KEPT'}, rms {np.sqrt(np.mean(error**2)):.1f} of {np.ptp(found.signal):.0f} units."
+        f"{'' if is_bound else ', NOT KEPT'}, rms {np.sqrt(np.mean(error**2)):.1f} of {np.ptp(whole.signal):.0f} units."
     )
-    for line in beats(found):
+    for line in beats(whole):
         print(line)
     if plot:
-        draw(plot, found, coarse(found.signal), rate=_SLOW, bound=bound, learned=_LEARNED * _SLOW)
+        draw(plot, whole, coarse(whole.signal), rate=_SLOW, bound=bound, learned=_LEARNED * _SLOW)
         print(f"\nthe picture of it: {plot}")
     print(f"\nall of it, compilation included: {time.perf_counter() - began:.1f} s")
     return 0 if exact and is_bound else 1

@@ -81,21 +81,16 @@ def format_of(path: str, form: Form, option: str = "--format", kind: str | None 
     Standard input is what other options, or the kind of the model, say.
     """
     suffix = os.path.splitext(path.lower().removesuffix(COMPRESSED))[1]
-    found = form.format or ("ids" if form.ids and suffix == ".txt" else _SUFFIXES.get(suffix))
-    if found is None and path == STANDARD and option == "--format":
+    name = form.format or ("ids" if form.ids and suffix == ".txt" else _SUFFIXES.get(suffix))
+    if name is None and path == STANDARD and option == "--format":
         raw = form.dtype is not None or form.record is not None
-        found = "ids" if form.ids else "text" if form.lines else "raw" if raw else PIPED.get(str(kind))
-    if "csv" in (found, suffix[1:]) and option == "--format":
+        name = "ids" if form.ids else "text" if form.lines else "raw" if raw else PIPED.get(str(kind))
+    if "csv" in (name, suffix[1:]) and option == "--format":
         raise ValueError(f"{path}: numbers of recordings, which fit reads with --max-error")
-    no_ids = form.ids and found in ("text", "ints", "fasta", "fastq", "wav")
-    if (
-        found is None
-        or no_ids
-        or (found == "ids" and not form.ids)
-        or (option == "--to" and found not in _HELD)
-    ):
+    no_ids = form.ids and name in ("text", "ints", "fasta", "fastq", "wav")
+    if name is None or no_ids or (name == "ids" and not form.ids) or (option == "--to" and name not in _HELD):
         raise ValueError(f"{path}: its name does not tell the format, say it with {option}")
-    return found
+    return name
 
 
 class Reader:
@@ -115,11 +110,11 @@ class Reader:
                 os.stat(path)  # a missing file is reported before an unknown format
         self.files = [(path, format_of(path, form, kind=kind)) for path in paths]
         formats = {form for _, form in self.files}
-        for option, given, of in (
+        for option, value, of in (
             ("--lines", form.lines, ("text",)),
             ("--record", form.record is not None, RECORDS),
         ):
-            if given and not formats & set(of):
+            if value and not formats & set(of):
                 raise ValueError(
                     f"{option}: for {' and '.join(of)} only, the input is {' and '.join(sorted(formats))}"
                 )
@@ -167,9 +162,9 @@ class Reader:
         path, form = self.files[0]
         if len(self.files) == 1 and form in ARRAYS and self.kind in (None, "int"):
             self._starts = [(0, path)]
-            given = _arrays(path, form, self.form)
-            _warn_if_empty(path, given.offsets.size - 1, given.values.size)
-            return {"docs": given.values, "offsets": given.offsets}
+            arrays = _arrays(path, form, self.form)
+            _warn_if_empty(path, arrays.offsets.size - 1, arrays.values.size)
+            return {"docs": arrays.values, "offsets": arrays.offsets}
         if len(self.files) == 1 and form == "text" and not self.form.lines and self.kind is None:
             self._starts = [(0, path)]
             content = _content(path)
@@ -191,11 +186,13 @@ class Reader:
             self._starts.append((n, path))
             n_symbols = 0
             for i, doc in enumerate(_documents(path, form, self.form)):
-                given = kind_of(doc)
-                if given != "integers" or len(doc):  # an empty list is also one of words
-                    kind = kind or given
-                    if kind != given:
-                        raise ValueError(f"{path}: document {i}: {given}, but documents before it are {kind}")
+                doc_kind = kind_of(doc)
+                if doc_kind != "integers" or len(doc):  # an empty list is also one of words
+                    kind = kind or doc_kind
+                    if kind != doc_kind:
+                        raise ValueError(
+                            f"{path}: document {i}: {doc_kind}, but documents before it are {kind}"
+                        )
                 if self.kind is None and form in ("fasta", "fastq") and doc.upper() != doc != doc.lower():
                     self.masked = self.masked or path
                 yield doc if self.kind is None else self._of_kind(doc, self.kind, f"{path}: document {i}")
@@ -207,23 +204,23 @@ class Reader:
 
     def _of_kind(self, doc: Any, kind: str, where: str) -> Any:
         """A document as the model expects it, an array, a list, bytes or `str`; `where` is for messages."""
-        given, wanted = kind_of(doc), _KINDS[kind]
-        if given == "integers" and wanted == "text":
+        doc_kind, wanted = kind_of(doc), _KINDS[kind]
+        if doc_kind == "integers" and wanted == "text":
             if self.form.dtype is None or integer_type(self.form.dtype, "--dtype") != np.uint8:
                 raise ValueError(
                     f"{where}: integers, but the model is one of text; if they are its bytes say --dtype uint8"
                 )
             if doc.size and not 0 <= doc.min() <= doc.max() <= 255:
-                found = f"integers {doc.min()}..{doc.max()}"
-                raise ValueError(f"{where}: {found}, but the model is one of text: expected bytes, 0..255")
+                shown = f"integers {doc.min()}..{doc.max()}"
+                raise ValueError(f"{where}: {shown}, but the model is one of text: expected bytes, 0..255")
             doc = doc.astype(np.uint8, copy=False).tobytes()
-        elif given != wanted and not (wanted == "words" and not len(doc)):
+        elif doc_kind != wanted and not (wanted == "words" and not len(doc)):
             way = (
                 "; --format raw --dtype uint8 reads bytes as such"
-                if (given, wanted) == ("text", "integers")
+                if (doc_kind, wanted) == ("text", "integers")
                 else ""
             )
-            raise ValueError(f"{where}: {given}, but the model is one of {wanted}{way}")
+            raise ValueError(f"{where}: {doc_kind}, but the model is one of {wanted}{way}")
         if kind != "str":
             return doc
         try:
@@ -240,8 +237,8 @@ def kind_of(doc: Any) -> str:
 def _documents(path: str, name: str, form: Form) -> Iterator[Any]:
     """The documents of a file of a format."""
     if name in ARRAYS:
-        given = _arrays(path, name, form)
-        yield from (given.values[a:b] for a, b in pairwise(given.offsets.tolist()))
+        arrays = _arrays(path, name, form)
+        yield from (arrays.values[a:b] for a, b in pairwise(arrays.offsets.tolist()))
     elif name == "text" and not form.lines:
         yield _content(path)
     else:
@@ -361,20 +358,20 @@ def loaded(path: str, name: str) -> tuple[np.ndarray, np.ndarray | None]:
     source: Any = BytesIO(_content(path)) if path == STANDARD or path.lower().endswith(COMPRESSED) else path
     with contextlib.ExitStack() as stack:
         try:
-            found = np.load(
+            arrays = np.load(
                 source, mmap_mode="r" if name == "npy" and source is path else None, allow_pickle=False
             )
             if name == "npz":
-                archive = stack.enter_context(found)
+                archive = stack.enter_context(arrays)
                 return archive["values"], archive["offsets"]
         except (OSError, MemoryError):
             raise
         except Exception as error:  # NumPy and zipfile raise many types for a damaged file
-            told = "it has no array, or one of objects" if "pickle" in str(error) else shortened(error)
-            raise ValueError(f"{path}: not a valid {name} file: {told}") from None
-    if not isinstance(found, np.ndarray):
+            reason = "it has no array, or one of objects" if "pickle" in str(error) else shortened(error)
+            raise ValueError(f"{path}: not a valid {name} file: {reason}") from None
+    if not isinstance(arrays, np.ndarray):
         raise ValueError(f"{path}: expected one array, got an archive: say --format npz")
-    return np.asarray(found), None
+    return np.asarray(arrays), None
 
 
 def samples(path: str) -> np.ndarray:
@@ -488,9 +485,9 @@ def check_output(option: str, path: str, inputs: Iterable[str]) -> None:
         raise FileNotFoundError(errno.ENOENT, "no such folder", folder)
     read = {_identity(name, sys.stdin): name for name in _with_content(inputs)}
     for name in _with_content([path]):  # of a folder the files that may be replaced
-        if (found := _identity(name, sys.stdout)) is not None and found in read:
+        if (identity := _identity(name, sys.stdout)) is not None and identity in read:
             raise ValueError(
-                f"{option}: {path}: {read[found]} is an input of this command, and would be lost; name another file"
+                f"{option}: {path}: {read[identity]} is an input of this command, and would be lost; name another file"
             )
 
 
@@ -519,13 +516,13 @@ def write_documents(
     `dtype` is that of arrays in npy, npz and raw files; None: one that holds those of all documents. Raises
     ValueError for documents that the format cannot hold; no file is written then.
     """
-    name, given = format_of(path, form, "--to"), _KINDS[kind]
+    name, doc_kind = format_of(path, form, "--to"), _KINDS[kind]
     if name in ("npz", "npy") and path == STANDARD and sys.stdout.isatty():
         raise ValueError("-o: expected a file, not a terminal, for binary output")
-    if given not in _HELD[name]:
-        others = ", ".join(other for other, kinds in _HELD.items() if given in kinds and other != "ids")
+    if doc_kind not in _HELD[name]:
+        others = ", ".join(other for other, kinds in _HELD.items() if doc_kind in kinds and other != "ids")
         raise ValueError(
-            f"--to: the model is one of {given}, not of {_HELD[name][0]}: expected one of {others}"
+            f"--to: the model is one of {doc_kind}, not of {_HELD[name][0]}: expected one of {others}"
         )
     with output(path) as f:
         if name in ARRAYS:
@@ -561,16 +558,16 @@ def _write_lines(f: BinaryIO, name: str, documents: Iterable[Any], lines: bool) 
 
 def _write_arrays(f: BinaryIO, name: str, documents: Iterable[Any], dtype: np.dtype[Any] | None) -> None:
     held, lengths = GrowingArray(), []
-    found = dtype or np.dtype(np.int32)
+    common = dtype or np.dtype(np.int32)
     for i, doc in enumerate(documents):
         array = np.frombuffer(doc, np.uint8) if isinstance(doc, bytes) else doc
         if dtype is None:
-            found = np.promote_types(found, array.dtype) if i else array.dtype
+            common = np.promote_types(common, array.dtype) if i else array.dtype
         elif array.size and not (np.iinfo(dtype).min <= array.min() and array.max() <= np.iinfo(dtype).max):
             raise ValueError(f"document {i}: symbols {array.min()}..{array.max()} do not fit {dtype}")
         lengths.append(array.size)
         held.append(array)
-    values = held.finish().astype(found, copy=False)
+    values = held.finish().astype(common, copy=False)
     if name == "npz":
         np.savez(f, values=values, offsets=offsets_of(np.array(lengths, np.int64)))
         return

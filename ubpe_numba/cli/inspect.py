@@ -32,7 +32,7 @@ def describe_model(
     """
     alphabet, vocabulary, segmenter = model_of(tokenizer)
     special = tokenizer.vocabulary.special
-    found: dict[str, Any] = {
+    description: dict[str, Any] = {
         "tokenizer": type(tokenizer).__name__,
         "size": len(vocabulary),
         "alphabet": {
@@ -56,11 +56,11 @@ def describe_model(
             ("break_tokens", "stop_tokens"), segmenter.lone.symbol_arguments(), strict=True
         ):
             if symbols:
-                found[name] = (
+                description[name] = (
                     [_shown(bytes([b])) for b in symbols] if isinstance(symbols, bytes) else list(symbols)
                 )
     if way_of_encoding(tokenizer) != "rank":
-        found["objective"] = way_of_encoding(tokenizer)
+        description["objective"] = way_of_encoding(tokenizer)
     order = np.arange(vocabulary.n_alphabet, len(vocabulary))
     if sort != "id":  # ties by id
         keys = {
@@ -69,10 +69,10 @@ def describe_model(
             "weight": vocabulary.weights,
         }
         order = order[np.argsort(-keys[sort][vocabulary.n_alphabet :], kind="stable")]
-    found["tokens"] = [_token(tokenizer, i) for i in order[:top].tolist()]
+    description["tokens"] = [_token(tokenizer, i) for i in order[:top].tolist()]
     if documents is not None:
-        found["encoded"] = _encoded(tokenizer, documents)
-    return found
+        description["encoded"] = _encoded(tokenizer, documents)
+    return description
 
 
 def table(found: dict[str, Any]) -> str:
@@ -149,7 +149,7 @@ def describe_words(
         name: None if (step := getattr(prepared, name)) is None else step.state()
         for name in ("normalizer", "pretokenizer")
     }
-    found: dict[str, Any] = {
+    description: dict[str, Any] = {
         "tokenizer": "WordPiece",
         "size": len(pieces),
         "longest": max(map(len, tokenizer.pieces)),
@@ -167,13 +167,13 @@ def describe_words(
         sizes = [(len(doc), tokenizer.encode(doc, disallowed_special="none").size) for doc in documents]
         symbols, tokens = sum(a for a, _ in sizes), sum(b for _, b in sizes)
         ratio = _per_token(symbols, tokens)
-        found["encoded"] = {
+        description["encoded"] = {
             "documents": len(sizes),
             "symbols": symbols,
             "tokens": tokens,
             "symbols_per_token": ratio,
         }
-    return found
+    return description
 
 
 def words_table(found: dict[str, Any]) -> str:

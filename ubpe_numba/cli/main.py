@@ -88,9 +88,9 @@ def _run(options: argparse.Namespace) -> int:
     if options.command == "verify":
         from ubpe_numba.verification.verify import verify
 
-        found = verify(fresh=options.fresh, progress=options.progress)
-        print(json.dumps(found.to_dict()) if options.json else found)
-        return 0 if found.passed else 1
+        verification = verify(fresh=options.fresh, progress=options.progress)
+        print(json.dumps(verification.to_dict()) if options.json else verification)
+        return 0 if verification.passed else 1
     if options.command == "demo":
         from ubpe_numba.cli.demo import run
 
@@ -152,10 +152,10 @@ def _forget_stdout() -> None:
 
 def _bytes(text: str) -> int:
     """A number of bytes such as 500M or 2G."""
-    found = re.fullmatch(r"([0-9]{1,30}(?:\.[0-9]{1,30})?)([kKMGT]?)B?", text)
-    if not found:
+    match = re.fullmatch(r"([0-9]{1,30}(?:\.[0-9]{1,30})?)([kKMGT]?)B?", text)
+    if not match:
         raise argparse.ArgumentTypeError(f"expected a number of bytes such as 500M or 2G, got {quoted(text)}")
-    return int(Fraction(found[1]) * _UNITS[found[2]])
+    return int(Fraction(match[1]) * _UNITS[match[2]])
 
 
 def _parser() -> argparse.ArgumentParser:

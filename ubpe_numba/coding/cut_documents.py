@@ -57,9 +57,9 @@ def encode_cut(
     as_given = whole and not segmenter.rewrites
     if words is not None and pattern is not None and as_given and given.kind == "bytes":
         # nothing to take out, nothing to copy
-        found = words.encode(given.values, given.offsets, pattern, n_threads)
+        encoded = words.encode(given.values, given.offsets, pattern, n_threads)
         ids = segmenter.token_ids
-        return (found if ids is None else trusted(ids[found.values], found._offsets)), None
+        return (encoded if ids is None else trusted(ids[encoded.values], encoded._offsets)), None
     pieces = segmenter.stretches(given, name, special, trace)
     known: NDArray[np.bool_] | None = None
     if words is None and (unknown == "skip" or isinstance(unknown, tuple)):  # by words all symbols are known
@@ -69,12 +69,12 @@ def encode_cut(
             pieces = without_symbols(pieces, segmenter.segments(pieces), np.flatnonzero(~known), unknown[0])
             known = None
     if words is not None:
-        found = words.encode(pieces.values, pieces.cuts, pattern or segmenter.segments(pieces), n_threads)
+        encoded = words.encode(pieces.values, pieces.cuts, pattern or segmenter.segments(pieces), n_threads)
     else:
-        found = _encode_segments(model, encode, unstable, given, pieces, unknown, special, name)
+        encoded = _encode_segments(model, encode, unstable, given, pieces, unknown, special, name)
     if segmenter.special is not None and segmenter.special.shared:
-        found = _without_refused(model, found, pieces, special)
-    values, offsets = found.values, found._offsets[pieces.first]
+        encoded = _without_refused(model, encoded, pieces, special)
+    values, offsets = encoded.values, encoded._offsets[pieces.first]
     places: Places | None = None
     if pieces.origins is not None:
         origins = pieces.origins if known is None else pieces.origins[known]
@@ -83,7 +83,7 @@ def encode_cut(
         # bytes of a Unigram model of a tokenizer.json
         if "StandIns" in kinds and "SentencePiece" not in kinds:
             places = _of_runs(model, values, places, segmenter.segments(pieces))
-    ends = found._offsets
+    ends = encoded._offsets
     if segmenter.token_ids is not None:
         values, sources = _ids_of(model, values, pieces)
         if sources is not None:
@@ -92,7 +92,7 @@ def encode_cut(
             if places is not None:  # an id is made of the tokens from its source up to the next
                 last = np.append(sources[1:], places.shape[1]) - 1
                 if alphabet.kind == "bytes":
-                    last -= found.values[last] == _MARK  # it belongs to the unknown character after it
+                    last -= encoded.values[last] == _MARK  # it belongs to the unknown character after it
                 places = np.stack([places[0, sources], places[1, np.maximum(sources, last)]])
     if pieces.words.size and segmenter.special is not None:
         at = ends[pieces.before]
@@ -194,10 +194,10 @@ def _encode_segments(
         at = int(origins[at])
         starts = given.offsets - given.offsets[0]
         raise UnknownSymbolError(*place_in(starts, at), error.symbol, error.hint) from None
-    found = encode(ids)
+    tokens = encode(ids)
     if unstable:
-        found = _whole_words(unstable, ids, found, np.diff(cuts) == ids.lengths)
-    return trusted(found.values, found._offsets[np.searchsorted(cuts, pieces.cuts)])
+        tokens = _whole_words(unstable, ids, tokens, np.diff(cuts) == ids.lengths)
+    return trusted(tokens.values, tokens._offsets[np.searchsorted(cuts, pieces.cuts)])
 
 
 def _whole_words(

@@ -166,10 +166,10 @@ class Decoder:
 
         `first` is the index of the first value among all ids.
         """
-        given = values[first : offsets[-1]]
-        wrong = given.view(np.uint32) >= np.uint32(self.sizes.size)  # a negative id is a large one
+        checked = values[first : offsets[-1]]
+        wrong = checked.view(np.uint32) >= np.uint32(self.sizes.size)  # a negative id is a large one
         if self.gaps is not None and not wrong.any():
-            wrong = self.gaps[given]
+            wrong = self.gaps[checked]
         if wrong.any():
             at = first + int(wrong.argmax())
             name, special = "", self.segmenter.special
@@ -224,9 +224,9 @@ def left_ids(documents: Documents, gone: np.ndarray, read: Callable[[Documents],
         return read(Documents(values[keep], offsets_of(keep)[offsets], kind))
     except UnknownTokenError as error:
         begin, end = offsets[error.document : error.document + 2].tolist()
-        kept = np.flatnonzero(keep[begin:end])
+        positions = np.flatnonzero(keep[begin:end])
         raise UnknownTokenError(
-            error.document, int(kept[error.position]), error.token, error.size, error.name
+            error.document, int(positions[error.position]), error.token, error.size, error.name
         ) from None
 
 
@@ -321,10 +321,10 @@ def ids_to_skip(skip: Any, skip_special: bool, segmenter: Segmenter) -> np.ndarr
     """
     if skip is None and not skip_special:
         return None
-    given = np.atleast_1d(np.asarray(() if skip is None else skip))
-    if given.ndim != 1 or (given.dtype.kind not in "iu" and given.size):
+    ids = np.atleast_1d(np.asarray(() if skip is None else skip))
+    if ids.ndim != 1 or (ids.dtype.kind not in "iu" and ids.size):
         raise TypeError(f"skip: expected an id or several, got {describe(skip)}")
-    given = given.astype(np.int64)
+    ids = ids.astype(np.int64)
     if skip_special and segmenter.special is not None:
-        given = np.append(given, segmenter.special.left_out(segmenter.shown))
-    return given
+        ids = np.append(ids, segmenter.special.left_out(segmenter.shown))
+    return ids

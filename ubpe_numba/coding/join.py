@@ -107,14 +107,14 @@ def _append(
             break
         before *= 1 if joins_left else 4
         after *= 1 if joins_right else 16
-    begin, end, kept, rest = 0, middle.size, done[-1].size - left.size, ids.size
+    begin, end, left_stop, rest = 0, middle.size, done[-1].size - left.size, ids.size
     if in_left.size:  # from the first token that the left has too
         begin = int(in_left[0])
-        kept += int(np.searchsorted(left_starts, starts[begin]))
+        left_stop += int(np.searchsorted(left_starts, starts[begin]))
     if in_right.size:  # to the last that the right has too
         end = int(in_right[-1])
         rest = int(np.searchsorted(right_starts, starts[end]))
-    done[-1] = done[-1][:kept]
+    done[-1] = done[-1][:left_stop]
     done += [middle[begin:end], ids[rest:]]
 
 

@@ -59,8 +59,8 @@ class Lattice:
         """The size of a block and the scratch for documents of up to `longest` symbols."""
         size = max(1, min(self.block, longest))
         blocks = -(-longest // size)
-        kept = np.empty((blocks, self.reach), SUM), np.empty(blocks, np.int64)
-        return size, (np.empty(size, np.int32), np.empty(size + self.reach, SUM), *kept)
+        kept_sums = np.empty((blocks, self.reach), SUM), np.empty(blocks, np.int64)
+        return size, (np.empty(size, np.int32), np.empty(size + self.reach, SUM), *kept_sums)
 
     def expected_counts(
         self,

@@ -90,7 +90,7 @@ def template_of(template: Any, special: Mapping[Any, int]) -> Template:
         and len(template) == 2
         and all(isinstance(one, str) and "$A" in one for one in template)
     )
-    found: list[Parts] = []
+    templates: list[Parts] = []
     for one, documents in zip(template if are_two else [template], (["$A"], ["$A", "$B"]), strict=False):
         parts = []
         for word in one.split() if isinstance(one, str) else one:
@@ -102,11 +102,11 @@ def template_of(template: Any, special: Mapping[Any, int]) -> Template:
         for name in documents:
             if sum(i == _DOCUMENTS[name] for i, _ in parts) != 1:
                 raise ValueError(f"template: expected {name} once, for the document, got {quoted(one)}")
-        found.append(tuple(parts))
+        templates.append(tuple(parts))
     if not are_two:
-        after = found[0][[i for i, _ in found[0]].index(FIRST) + 1 :]
-        found.append((*found[0], (SECOND, 1), *((i, 1) for i, _ in after)))
-    return Template(found[0], found[1])
+        after = templates[0][[i for i, _ in templates[0]].index(FIRST) + 1 :]
+        templates.append((*templates[0], (SECOND, 1), *((i, 1) for i, _ in after)))
+    return Template(templates[0], templates[1])
 
 
 def id_of(word: Any, special: Mapping[Any, int], name: str) -> int:
@@ -220,12 +220,12 @@ class Shape(NamedTuple):
         """
         config, template = file.get("config", {}), given["template"]
         names, call = config.get("model_input_names"), config.get("call", {})
-        found = {name: call.get(name) if value is None else value for name, value in given.items()}
+        settings = {name: call.get(name) if value is None else value for name, value in given.items()}
         if given["truncation"] is True:
-            found["truncation"] = call.get("truncation", True)
-        padding, pad_id, max_length = (found[name] for name in ("padding", "pad_id", "max_length"))
+            settings["truncation"] = call.get("truncation", True)
+        padding, pad_id, max_length = (settings[name] for name in ("padding", "pad_id", "max_length"))
         strategy, pad = (
-            _one_of(found["truncation"], _TRUNCATION, "truncation"),
+            _one_of(settings["truncation"], _TRUNCATION, "truncation"),
             _one_of(padding, _PADDING, "padding"),
         )
         left, cuts_left = (
@@ -246,7 +246,7 @@ class Shape(NamedTuple):
             raise ValueError("max_length: it does nothing without truncation=True or padding='max_length'")
         if strategy == "only_second" and not paired:
             raise ValueError("truncation: 'only_second' needs pairs")
-        multiple = positive(found["pad_to_multiple_of"] or 1, "pad_to_multiple_of")
+        multiple = positive(settings["pad_to_multiple_of"] or 1, "pad_to_multiple_of")
         if (
             strategy
             and pad is not None
@@ -281,7 +281,7 @@ class Shape(NamedTuple):
             for name, flag in _ADDS.items()
             if (defaults.get(name) if given[flag] is None else given[flag])
         }
-        stride = positive(found["stride"], "stride") if found["stride"] else 0
+        stride = positive(settings["stride"], "stride") if settings["stride"] else 0
         return cls(
             width,
             strategy,
@@ -354,11 +354,11 @@ class Shape(NamedTuple):
         first one does.
         """
         order = [i for i, _ in self.parts if i >= FIRST] or [FIRST]
-        kept = dict(zip((FIRST, SECOND), self._kept(a, b), strict=True))
+        lengths_left = dict(zip((FIRST, SECOND), self._kept(a, b), strict=True))
         lengths = {FIRST: a, SECOND: b}
-        found = {of: self._windows(lengths[of], kept[of]) for of in (FIRST, SECOND)}
+        windows = {of: self._windows(lengths[of], lengths_left[of]) for of in (FIRST, SECOND)}
         one, two = (order[0], FIRST + SECOND - order[0])
-        n, m = found[one][0], found[two][0]
+        n, m = windows[one][0], windows[two][0]
         sample = np.repeat(np.arange(a.size), n * m)
         k = np.arange(sample.size) - offsets_of(n * m)[sample]
         m, inner = m[sample], ((n - 1) * m)[sample]
@@ -371,9 +371,11 @@ class Shape(NamedTuple):
         for of, j in number.items():
             n_ids, size = (
                 lengths[of][sample],
-                np.where((j > 0) & (kept[of][sample] == 0), lengths[of][sample], kept[of][sample]),
+                np.where(
+                    (j > 0) & (lengths_left[of][sample] == 0), lengths[of][sample], lengths_left[of][sample]
+                ),
             )
-            passed = np.where(size < n_ids, j * found[of][1][sample], 0)
+            passed = np.where(size < n_ids, j * windows[of][1][sample], 0)
             begin = np.maximum(n_ids - passed - size, 0) if self.cuts_left else passed
             end = n_ids - passed if self.cuts_left else np.minimum(passed + size, n_ids)
             rows[of] = begin, end - begin, j
@@ -397,18 +399,20 @@ class Shape(NamedTuple):
                 trusted(np.zeros(0, np.int32), np.zeros(len(first[0]) + 1, np.int64)),
                 np.zeros((0, 2), np.int64),
             )
-        given = [(ids.compact(), spans) for ids, spans in (first, second)]
-        sample, rows = self._rows(given[0][0].lengths, given[1][0].lengths)
+        inputs_of = [(ids.compact(), spans) for ids, spans in (first, second)]
+        sample, rows = self._rows(inputs_of[0][0].lengths, inputs_of[1][0].lengths)
         starts = {
             of: ids._offsets[:-1][sample] + rows[of][0]
-            for of, (ids, _) in zip((FIRST, SECOND), given, strict=True)
+            for of, (ids, _) in zip((FIRST, SECOND), inputs_of, strict=True)
         }
-        starts[SECOND] += given[0][0].values.size
+        starts[SECOND] += inputs_of[0][0].values.size
         sizes = {of: rows[of][1] for of in starts}
-        values = np.concatenate([ids.values for ids, _ in given])
-        spans = None if first[1] is None else np.concatenate([places for _, places in given])
+        values = np.concatenate([ids.values for ids, _ in inputs_of])
+        spans = None if first[1] is None else np.concatenate([places for _, places in inputs_of])
         if spans is not None and self.trims:
-            some = [_spaces(*one, text, segmenter, name_of) for one, text in zip(given, docs, strict=True)]
+            some = [
+                _spaces(*one, text, segmenter, name_of) for one, text in zip(inputs_of, docs, strict=True)
+            ]
             spans = np.concatenate([spans, np.concatenate(some)], axis=1)
         lengths = np.zeros(sample.size, np.int64)
         for i, _ in self.parts:
@@ -437,15 +441,15 @@ class Shape(NamedTuple):
         widths = self._widths(lengths)
         names = [name for name in flat if name == "input_ids" or name in self.adds]
         single = single and "overflow_to_sample_mapping" not in self.adds
-        found = ModelInputs(
+        inputs = ModelInputs(
             {
                 name: self._formed(flat[name], lengths, widths, self.fills.get(name, 0), single)
                 for name in names
             }
         )
         if "overflow_to_sample_mapping" in self.adds:
-            found["overflow_to_sample_mapping"] = sample
-        return found
+            inputs["overflow_to_sample_mapping"] = sample
+        return inputs
 
     def _widths(self, lengths: NDArray[np.int64]) -> NDArray[np.int64]:
         """The number of columns of each row, padding included."""
@@ -508,24 +512,24 @@ def _spaces(
 
     spaces = WHITE_SPACE + "\u0120"  # and the name of a space
     used, which = np.unique(ids.values, return_inverse=True)
-    found = np.array([spaces_of(str(name_of(i))) for i in used.tolist()], np.int64).reshape(-1, 2)[which]
+    white = np.array([spaces_of(str(name_of(i))) for i in used.tolist()], np.int64).reshape(-1, 2)[which]
     shown, words, change = segmenter.shown, segmenter.special, segmenter.normalizer
     rows = [] if words is None else zip(words.ids.tolist(), words.flags.tolist(), words.words, strict=True)
     taking = {
         i: (mask, str(shown.get(i, word))) for i, mask, word in rows if mask & (LSTRIP | RSTRIP) or i in shown
     }
     at = np.flatnonzero(np.isin(ids.values, [*taking])).tolist() if taking else []
-    given = (
+    texts = (
         read_documents([docs] if isinstance(docs, str) else docs, None, segmenter.encoding) if at else None
     )
     last, text = -1, ""
     for i in at:
-        assert given is not None  # it is read if there are words of this kind
+        assert texts is not None  # it is read if there are words of this kind
         document = int(np.searchsorted(ids._offsets, i, side="right")) - 1
         if document != last:
             last, text = (
                 document,
-                text_in(given.values[given.offsets[document] : given.offsets[document + 1]]),
+                text_in(texts.values[texts.offsets[document] : texts.offsets[document + 1]]),
             )
         mask, word = taking[int(ids.values[i])]
         part = text[spans[i, 0] : spans[i, 1]]
@@ -533,8 +537,8 @@ def _spaces(
         left, right = spaces if mask & LSTRIP else "", spaces if mask & RSTRIP else ""
         # else a token of the model with this id
         if part.lstrip(left).rstrip(right) == word.lstrip(left).rstrip(right):
-            found[i] = spaces_of(part)
-    return found
+            white[i] = spaces_of(part)
+    return white
 
 
 def _trimmed(
@@ -559,9 +563,9 @@ def is_one(docs: Any) -> bool:
         return True
     if not hasattr(type(docs), "__array__") or getattr(docs, "ndim", None) != 1:
         return False
-    found = np.asarray(docs)
+    values = np.asarray(docs)
     # which an empty list becomes
-    return found.dtype.kind in "iu" or (found.size == 0 and found.dtype.kind == "f")
+    return values.dtype.kind in "iu" or (values.size == 0 and values.dtype.kind == "f")
 
 
 def _one_of(value: Any, choices: dict[Any, Any], name: str) -> Any:

@@ -192,14 +192,14 @@ def k_best(encoder: PathEncoder, document: np.ndarray, objective: str, k: int) -
     ring = encoder.ring
     sums, n_tokens = np.empty((ring, k), additive.COST), np.empty(k, np.int64)
     parent, token = np.empty(nodes, np.int32), np.empty(nodes, np.int32)
-    found = additive.k_cheapest_paths(
+    best = additive.k_cheapest_paths(
         document, encoder.matcher.edges, encoder.matcher.states, encoder.costs[objective], k, sums, np.zeros(ring, np.int64),
         np.empty((2, encoder.longest + 1), np.int64), n_tokens, parent, token,
     )  # fmt: skip
-    offsets = offsets_of(n_tokens[:found])
+    offsets = offsets_of(n_tokens[:best])
     paths = np.empty(offsets[-1], np.int32)
     additive.read_tails(parent, token, offsets, paths)
     candidates = Ragged(paths, offsets)
     if objective == "additive":
         return candidates, encoder.weigh(candidates, objective)
-    return candidates, 0.0 - sums["first"][0, :found]  # not -0.0
+    return candidates, 0.0 - sums["first"][0, :best]  # not -0.0

@@ -77,10 +77,10 @@ def usage_of(
     ids, offsets = writable(np.asarray(encoded.values, np.int32)), encoded._offsets
 
     def chunk(begin: int, end: int) -> np.ndarray:
-        found = np.zeros((2, size), np.int64)
+        sums = np.zeros((2, size), np.int64)
         last_seen = np.full(size, -1, np.int64)
-        count_tokens(ids, offsets[begin : end + 1], copies[begin:end], begin, last_seen, found[0], found[1])
-        return found
+        count_tokens(ids, offsets[begin : end + 1], copies[begin:end], begin, last_seen, sums[0], sums[1])
+        return sums
 
     total = int(offsets[-1] - offsets[0])
     found = np.sum(

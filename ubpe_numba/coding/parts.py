@@ -78,8 +78,8 @@ def count(
                 raise ValueError(f"docs: {USED_UP}")
             return np.concatenate(counts)
         try:
-            if (found := _count_parts(plan, encode, docs, offsets, options)) is not None:
-                return found
+            if (in_parts := _count_parts(plan, encode, docs, offsets, options)) is not None:
+                return in_parts
         except (TypeError, ValueError):
             pass
     lengths: NDArray[np.int64] = encode(docs, offsets, **options).lengths
@@ -152,9 +152,11 @@ def _count_flat(
 
 def _stream(plan: Plan, doc: Any, options: Mapping[str, Any]) -> EncoderStream | None:
     """A stream for the parts of a document; None if nothing is certain before the end of a text is known."""
-    said = options.get("unknown")
+    unknown_option = options.get("unknown")
     unknown = choice_of(
-        plan.unknown if said is None else said, plan.model.alphabet, plan.model.segmenter.special
+        plan.unknown if unknown_option is None else unknown_option,
+        plan.model.alphabet,
+        plan.model.segmenter.special,
     )
     if (
         plan.final is not None
@@ -183,13 +185,14 @@ def shortened(
 
     Long documents of other forms stay as they are, and so do those without a part that is known to be exact.
     """
-    given = [docs] if single else docs
-    types = set(map(type, given)) if type(given) in (list, tuple) else set()
+    documents = [docs] if single else docs
+    types = set(map(type, documents)) if type(documents) in (list, tuple) else set()
     if len(types) != 1 or not types.issubset(_SLICED):
         return docs
     try:
         parts = [
-            doc if len(doc) < LONG else _part(plan, encode, doc, max(n, 1), left, options) for doc in given
+            doc if len(doc) < LONG else _part(plan, encode, doc, max(n, 1), left, options)
+            for doc in documents
         ]
     except (TypeError, ValueError):  # the whole is encoded then, and has the message
         return docs
@@ -219,11 +222,11 @@ def _part(plan: Plan, encode: Encode, doc: Any, n: int, left: bool, options: Map
             part = part.encode("utf-8", "surrogatepass")
         if stream is not None:
             fork = stream.copy()
-            found = fork.push(part)
+            certain = fork.push(part)
             if is_text:  # at its end a special token may have begun, or be longer
                 part = part[: fork._n_done]
-                found = stream.copy().push(part)
-            if found.size >= n:
+                certain = stream.copy().push(part)
+            if certain.size >= n:
                 return part
         elif is_text:
             place = _place(plan, part, (options["allowed_special"], options["disallowed_special"]))
@@ -262,8 +265,8 @@ def _longest_word(plan: Plan) -> int:
 def _place(plan: Plan, text: bytes, special: SpecialChoice) -> int:
     """The first place of a stretch of text at which the whole is certainly split; 0 if unknown."""
     word = _longest_word(plan)
-    found = (match.end() for match in _PLACES.finditer(text, word, max(word, min(_REACH, len(text) - word))))
-    for place in islice(found, _TRIES):
+    ends = (match.end() for match in _PLACES.finditer(text, word, max(word, min(_REACH, len(text) - word))))
+    for place in islice(ends, _TRIES):
         near = np.frombuffer(text[place - word + 1 : place + word - 1], np.uint8)
         document = Documents(near, np.array([0, near.size]), "bytes")
         if word == 1 or not plan.model.segmenter.stretches(document, "docs", special).words.size:

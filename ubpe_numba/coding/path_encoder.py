@@ -139,13 +139,13 @@ class Cheapest(NamedTuple):
         if longest <= self.most:
             sums, tree = np.empty(self.ring, np.uint64), np.empty(longest, np.int32)
             return viterbi.packed_paths, (*self.matches, self.packed, sums, tree, out, out_offsets)
-        costs, kept = np.empty((self.ring, 1), k_best.COST), np.zeros(self.ring, np.int64)
+        costs, n_kept = np.empty((self.ring, 1), k_best.COST), np.zeros(self.ring, np.int64)
         heads, trees = np.empty((2, self.longest + 1), np.int64), np.empty((2, longest + 1), np.int32)
         return k_best.cheapest_paths, (
             *self.matches[:2],
             self.costs,
             costs,
-            kept,
+            n_kept,
             heads,
             *trees,
             out,

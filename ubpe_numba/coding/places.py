@@ -40,8 +40,8 @@ def places_of_tokens(
     starts = ends - sizes
     offsets = given.offsets - given.offsets[0]
     if alphabet is not None:
-        kept = np.flatnonzero(alphabet.lookup(given.values[given.offsets[0] : given.offsets[-1]]) >= 0)
-        starts, ends = kept[starts], kept[ends - 1] + 1
+        known = np.flatnonzero(alphabet.lookup(given.values[given.offsets[0] : given.offsets[-1]]) >= 0)
+        starts, ends = known[starts], known[ends - 1] + 1
     return np.asarray(np.stack([starts, ends]) - np.repeat(offsets[:-1], encoded.lengths))
 
 

@@ -98,16 +98,16 @@ class Tables:
 
     def pairs(self, batch: bool = False) -> PairEncoder:
         """The encoder by merge rank, or by the batch rule of the UBPE articles; needs pairs."""
-        made = self._pairs.get(batch)
-        if made is None:
+        pair_encoder = self._pairs.get(batch)
+        if pair_encoder is None:
             by_heap = self.model.segmenter.one_by_one and not batch
             if batch and self.mirror is not None:
                 raise ValueError(
                     "rules: with a mirror some runs are merged from their ends, which only encode='rank' does"
                 )
             vocabulary = self.model.vocabulary if self.frames is None else self.frames.vocabulary
-            made = self._pairs[batch] = PairEncoder(vocabulary, batch, by_heap, self.mirror)
-        return made
+            pair_encoder = self._pairs[batch] = PairEncoder(vocabulary, batch, by_heap, self.mirror)
+        return pair_encoder
 
     @cached_property
     def words(self) -> WordEncoder | None:
@@ -127,14 +127,14 @@ class Tables:
         vocabulary = self.model.vocabulary
         # kept in addition to the other, since a call may sample and the next not
         is_likely = weights is LIKELIHOOD
-        found = self._paths.get(is_likely)  # another thread may come with other weights meanwhile
-        if found is None or found[0] is not weights:
+        entry = self._paths.get(is_likely)  # another thread may come with other weights meanwhile
+        if entry is None or entry[0] is not weights:
             from ubpe_numba.coding.path_encoder import PathEncoder  # here only: merges need not wait for it
             from ubpe_numba.vocabulary.weights import log_probabilities, token_weights
 
             worth = log_probabilities(vocabulary) if is_likely else token_weights(vocabulary, weights)
-            self._paths[is_likely] = found = weights, PathEncoder(vocabulary, worth, self.frames)
-        return found[1]
+            self._paths[is_likely] = entry = weights, PathEncoder(vocabulary, worth, self.frames)
+        return entry[1]
 
     def lattice(self, weights: Any, alpha: float) -> Lattice:
         """All segmentations, each weighing exp(alpha * the sum of the weights of its tokens).
@@ -146,10 +146,10 @@ class Tables:
         from ubpe_numba.coding.lattice import Lattice  # here only: other encoders need not wait for it
 
         encoder = self.paths(weights)
-        found = self.kept.get("lattice")  # another thread may come with another alpha meanwhile
-        if found is None or found[:2] != (encoder, alpha):
-            found = self.kept["lattice"] = encoder, alpha, Lattice.of(encoder, alpha)
-        lattice: Lattice = found[2]
+        entry = self.kept.get("lattice")  # another thread may come with another alpha meanwhile
+        if entry is None or entry[:2] != (encoder, alpha):
+            entry = self.kept["lattice"] = encoder, alpha, Lattice.of(encoder, alpha)
+        lattice: Lattice = entry[2]
         return lattice
 
     @cached_property
@@ -180,9 +180,9 @@ class Tables:
             self._holds_isolated = reserved.held_by(alphabet, vocabulary)
         if one_by_one and not self._holds_isolated:
             return None
-        found = np.zeros(alphabet.size, bool)
-        found[reserved.symbol_ids(alphabet)] = True
-        return found
+        mask = np.zeros(alphabet.size, bool)
+        mask[reserved.symbol_ids(alphabet)] = True
+        return mask
 
 
 class Plan:
@@ -276,12 +276,12 @@ class Plan:
 
                 if (ids := many(self.short, docs)) is not None:
                     return ids
-        given, encoded, places = self._encode(docs, offsets, return_offsets, options, "docs")
+        documents, encoded, places = self._encode(docs, offsets, return_offsets, options, "docs")
         if places is None:
             return encoded
         if return_offsets == "spans":
             return encoded, places.T.copy()
-        lengths = np.diff(given.offsets)
+        lengths = np.diff(documents.offsets)
         if (long := np.flatnonzero(lengths > 2**31)).size:
             raise ValueError(
                 f"return_offsets: document {long[0]} has {lengths[long[0]]} symbols, beyond int32; use encode for it, or 'spans'"
@@ -298,17 +298,19 @@ class Plan:
         alphabet, _, segmenter = self.model
         kind, encoding = alphabet.kind, segmenter.encoding
         special = options.get("allowed_special", "none"), options.get("disallowed_special", "all")
-        said = options.get("unknown")
-        unknown = choice_of(self.unknown if said is None else said, alphabet, segmenter.special)
+        unknown_option = options.get("unknown")
+        unknown = choice_of(
+            self.unknown if unknown_option is None else unknown_option, alphabet, segmenter.special
+        )
         if segmenter.frame and (unknown == "skip" or isinstance(unknown, tuple)):
             raise ValueError(f"unknown: {NOT_IN_FRAMES}, got {quoted(unknown)}")
         boundaries, units, words = options.get("boundaries"), options.get("units"), isinstance(kind, Named)
         if name == "doc":
-            given = read_document(docs, encoding, words)
+            documents = read_document(docs, encoding, words)
             docs, boundaries = None, None if boundaries is None else [boundaries]
         else:
-            given = read_documents(docs, offsets, encoding, words)
-        given = alphabet.aligned(given, name)
+            documents = read_documents(docs, offsets, encoding, words)
+        documents = alphabet.aligned(documents, name)
         if return_offsets not in (False, True, "spans"):
             raise ValueError(f"return_offsets: expected False, True or 'spans', got {quoted(return_offsets)}")
         if units is not None and units not in UNITS:
@@ -321,32 +323,32 @@ class Plan:
             )
         trace = bool(return_offsets)
         if boundaries is None:
-            encoded, places = self.documents(given, unknown, special, name, trace)
+            encoded, places = self.documents(documents, unknown, special, name, trace)
         else:  # parts between boundaries are encoded as documents, and put together again
-            corpus = as_corpus(docs, offsets, None, boundaries, lambda *_: given)
+            corpus = as_corpus(docs, offsets, None, boundaries, lambda *_: documents)
             if segmenter.frame:
                 from ubpe_numba.vocabulary.frames import check_boundaries  # here only, as above
 
                 check_boundaries(corpus, segmenter.frame)
             of, starts = corpus.document_of, corpus.offsets
             assert of is not None  # there are boundaries
-            first = np.searchsorted(of, np.arange(given.offsets.size))
+            first = np.searchsorted(of, np.arange(documents.offsets.size))
             try:
-                found, places = self.documents(
-                    Documents(corpus.values, starts, given.kind), unknown, special, name, trace
+                ids, places = self.documents(
+                    Documents(corpus.values, starts, documents.kind), unknown, special, name, trace
                 )
             except LocatedError as error:
                 part, (_, arguments, *_) = error.document, cast(tuple[Any, ...], error.__reduce__())
                 document = int(of[part])
                 position = error.position + int(starts[part] - starts[first[document]])
                 raise type(error)(document, position, *arguments[2:]) from None
-            encoded = trusted(found.values, found._offsets[first])
+            encoded = trusted(ids.values, ids._offsets[first])
             places = (
-                None if places is None else places + np.repeat(starts[:-1] - starts[first[of]], found.lengths)
+                None if places is None else places + np.repeat(starts[:-1] - starts[first[of]], ids.lengths)
             )
         if places is not None and units is not None:
-            places = in_units(places, encoded._offsets, given, units)
-        return given, encoded, places
+            places = in_units(places, encoded._offsets, documents, units)
+        return documents, encoded, places
 
     def documents(
         self, given: Documents, unknown: UnknownChoice, special: SpecialChoice, name: str, trace: bool = False
@@ -375,13 +377,13 @@ class Plan:
 
 def _cut_at(isolated: NDArray[np.bool_], encode: Encode, ids: Ragged) -> Ragged:
     """Encode documents that are divided before and after every isolated symbol."""
-    given = ids.compact()
-    alone = np.flatnonzero(isolated[given.values])
-    marked = np.zeros(given.values.size + 1, bool)
-    marked[alone] = marked[alone + 1] = marked[given.offsets] = True
+    compacted = ids.compact()
+    alone = np.flatnonzero(isolated[compacted.values])
+    marked = np.zeros(compacted.values.size + 1, bool)
+    marked[alone] = marked[alone + 1] = marked[compacted.offsets] = True
     cuts = np.flatnonzero(marked)
-    found = encode(trusted(given.values, cuts))
-    return trusted(found.values, found._offsets[np.searchsorted(cuts, given.offsets)])
+    encoded = encode(trusted(compacted.values, cuts))
+    return trusted(encoded.values, encoded._offsets[np.searchsorted(cuts, compacted.offsets)])
 
 
 def plan_by_rank(

@@ -103,15 +103,23 @@ def decoder(tables: Any) -> Callable[..., Any] | None:
     alphabet, _, segmenter = tables.model
     if segmenter.restores or isinstance(alphabet.kind, Named):
         return None
-    made, errors = tables.decoder, 0
+    own_decoder, errors = tables.decoder, 0
     if segmenter.encoding is not None:
         output = kernels.TEXT
         errors = 0 if segmenter.has_bytes else _REPLACE.ctypes.data  # invalid bytes are replaced one by one
     else:
-        output = {"str": kernels.CODE_POINTS, "bytes": kernels.PLAIN_BYTES}.get(alphabet.kind, made.dtype.num)
-    gaps = np.zeros(0, np.uint8) if made.gaps is None else made.gaps.view(np.uint8)
-    words = [errors, output, made.slots.ctypes.data, *table_words(made.starts), made.arena.ctypes.data]
-    call = _header(kernels.INTEGERS, words + table_words(gaps), made, gaps)
+        output = {"str": kernels.CODE_POINTS, "bytes": kernels.PLAIN_BYTES}.get(
+            alphabet.kind, own_decoder.dtype.num
+        )
+    gaps = np.zeros(0, np.uint8) if own_decoder.gaps is None else own_decoder.gaps.view(np.uint8)
+    words = [
+        errors,
+        output,
+        own_decoder.slots.ctypes.data,
+        *table_words(own_decoder.starts),
+        own_decoder.arena.ctypes.data,
+    ]
+    call = _header(kernels.INTEGERS, words + table_words(gaps), own_decoder, gaps)
     if ready():
         return function_of(kernels.decode, call)  # type: ignore[no-any-return]
 
@@ -125,7 +133,7 @@ def decoder(tables: Any) -> Callable[..., Any] | None:
         if output == kernels.PLAIN_BYTES or errors is None:
             return symbols
         if output >= 0:
-            return np.frombuffer(bytearray(symbols), made.dtype)
+            return np.frombuffer(bytearray(symbols), own_decoder.dtype)
         try:
             return symbols.decode("utf-8" if output == kernels.TEXT else "utf-32-le", "strict")
         except UnicodeDecodeError:
@@ -178,8 +186,8 @@ def many(one: One, docs: Any) -> Ragged | None:
     # such as integers, of a flat list: an error that the general way tells
     if not is_known or sum(map(len, docs)) > LONGEST:
         return None
-    found = [ids for doc in docs if (ids := one(doc)) is not None]
-    if len(found) < len(docs):
+    results = [ids for doc in docs if (ids := one(doc)) is not None]
+    if len(results) < len(docs):
         return None
-    offsets = np.array([*accumulate(map(len, found), initial=0)], np.int64)
-    return trusted(np.concatenate(found), offsets)
+    offsets = np.array([*accumulate(map(len, results), initial=0)], np.int64)
+    return trusted(np.concatenate(results), offsets)

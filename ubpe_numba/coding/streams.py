@@ -241,11 +241,11 @@ class EncoderStream(AbstractContextManager["EncoderStream"]):
         reserved = plan.model.segmenter.special
         if encode is not None and reserved is not None:
             self._active, _ = reserved.active(special)
-            found = [word for word, active in zip(reserved.words, self._active, strict=True) if active]
+            words = [word for word, active in zip(reserved.words, self._active, strict=True) if active]
             coded = [
-                word.encode("utf-8", "surrogatepass") if isinstance(word, str) else word for word in found
+                word.encode("utf-8", "surrogatepass") if isinstance(word, str) else word for word in words
             ]
-            self._words += sorted(found if isinstance(self._empty, str) else coded)
+            self._words += sorted(words if isinstance(self._empty, str) else coded)
         #: What `finish` returned; None before.
         self.rest: NDArray[np.int32] | None = None
 
@@ -295,30 +295,30 @@ class EncoderStream(AbstractContextManager["EncoderStream"]):
         if self._empty is not None:
             # the end of the encoded text decides how the text before it is split
             done, end = self._certain(rest)
-            found = self._ids(rest[:end]) if done else _NONE
-            found = found[: found.size - self._ids(rest[done:end]).size] if done < end else found
+            ids = self._ids(rest[:end]) if done else _NONE
+            ids = ids[: ids.size - self._ids(rest[done:end]).size] if done < end else ids
             wanted = 2 * (len(rest) - done) if len(rest) - done > _LONG else 0
         elif self._frame is not None:
             done = rest.size // self._frame * self._frame
-            found = self._ids(rest[:done], np.arange(0, done + 1, self._frame))
+            ids = self._ids(rest[:done], np.arange(0, done + 1, self._frame))
         else:
             assert self._encoder is not None  # `stream_of` has checked that
-            frames, whole, given = self._frames, np.array([0, rest.size]), rest
+            frames, whole, symbols = self._frames, np.array([0, rest.size]), rest
             if frames is None:
-                found = self._ids(rest)
+                ids = self._ids(rest)
             else:
-                given = frames.marked(trusted(rest, whole)).values
-                found = self._encoder.encode(trusted(given, whole), None).values
-            n = final_ids(self._encoder, given, found, before)
+                symbols = frames.marked(trusted(rest, whole)).values
+                ids = self._encoder.encode(trusted(symbols, whole), None).values
+            n = final_ids(self._encoder, symbols, ids, before)
             if frames is not None:
                 n = int(
                     np.flatnonzero(
-                        np.append(0, np.cumsum(self._encoder.lengths[found[:n]])) % frames.size == 0
+                        np.append(0, np.cumsum(self._encoder.lengths[ids[:n]])) % frames.size == 0
                     )[-1]
                 )
-            done = rest.size - int(self._encoder.lengths[found[n:]].sum())
-            before = int(found[n - 1]) if n else before
-            found = found[:n].copy() if frames is None else frames.of[found[:n]]
+            done = rest.size - int(self._encoder.lengths[ids[n:]].sum())
+            before = int(ids[n - 1]) if n else before
+            ids = ids[:n].copy() if frames is None else frames.of[ids[:n]]
             # so that symbols that are encoded again add up to a constant factor
             wanted = 2 * (rest.size - done)
         # at the end: after an error the text is as it was before
@@ -326,24 +326,24 @@ class EncoderStream(AbstractContextManager["EncoderStream"]):
         self._before, self._wanted = before, wanted
         self._n_done += done
         self._n_chunks += 1
-        return found
+        return ids
 
     def _read(self, chunk: Any, name: str = "chunk") -> Any:
         """A chunk as it is stored: text for a pattern as `str` or `bytes`, else alphabet ids, int32[n]."""
         alphabet = self._model.alphabet
-        given = read_document(chunk, self._model.segmenter.encoding, alphabet.names is not None, name)
+        document = read_document(chunk, self._model.segmenter.encoding, alphabet.names is not None, name)
         if self._empty is None:
             assert not isinstance(self._unknown, tuple)  # no special tokens exist
             try:
-                return alphabet.to_ids(given, self._unknown, name=name).values
+                return alphabet.to_ids(document, self._unknown, name=name).values
             except LocatedError as error:
                 raise error.at(self._n_chunks) from None
-        alphabet.check_kind(given, name=name)
-        if given.kind == "int" and given.values.size:
+        alphabet.check_kind(document, name=name)
+        if document.kind == "int" and document.values.size:
             raise TypeError(
                 f"{name}: a pretokenizer cuts text: expected str or bytes, got integers; ids are for decode"
             )
-        return text_of(given.values) if isinstance(self._empty, str) else given.values.tobytes()
+        return text_of(document.values) if isinstance(self._empty, str) else document.values.tobytes()
 
     def _joined(self, *more: Any) -> Any:
         """All that waits, and more."""
@@ -356,11 +356,11 @@ class EncoderStream(AbstractContextManager["EncoderStream"]):
             ids: Ragged = self._encode(trusted(text, np.array([0, text.size]) if cuts is None else cuts))
             return ids.values
         try:
-            found: Any = self._encode(text)
+            result: Any = self._encode(text)
         except LocatedError as error:
             error.position += self._n_done
             raise error.at(0) from None
-        return found  # type: ignore[no-any-return]
+        return result  # type: ignore[no-any-return]
 
     def _certain(self, text: Any) -> tuple[int, int]:
         """The last certain split of a text (0 if none is known), and the end of the known text.
@@ -436,9 +436,9 @@ class EncoderStream(AbstractContextManager["EncoderStream"]):
         >>> [(one.push(more).tolist(), one.finish().tolist()) for one, more in ((stream, "b"), (other, "a"))]
         [([], [2]), ([], [0, 0])]
         """
-        made = copy.copy(self)
-        made._waiting = [*self._waiting]
-        return made
+        other = copy.copy(self)
+        other._waiting = [*self._waiting]
+        return other
 
     def finish(self) -> NDArray[np.int32]:
         """End the text.

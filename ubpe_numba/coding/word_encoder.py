@@ -107,8 +107,8 @@ class WordEncoder:
         caches, scratch, dead = self.scratch()
         size = int(offsets[-1] - offsets[0])
         # remove the room first: a signal handler may encode meanwhile, in this thread
-        kept = self._local.__dict__
-        room = kept.pop("room", None)
+        buffers = self._local.__dict__
+        room = buffers.pop("room", None)
         if room is None:
             room = np.empty(_CHUNK + SPARE, np.int32)
         out = room if size <= _CHUNK else np.empty(size + SPARE, np.int32)
@@ -127,15 +127,15 @@ class WordEncoder:
         documents, n = state[:2].tolist()
         out_offsets[documents:] = n
         ids = out[:n].copy()
-        kept["room"] = room
+        buffers["room"] = room
         return ids, out_offsets
 
     def scratch(self) -> Scratch:
         """The calling thread's `caches`, `scratch` and `dead` of `encode_words`, made on first use."""
-        made: Scratch | None = getattr(self._local, "scratch", None)
-        if made is None:
-            made = self._local.scratch = self.new_scratch()
-        return made
+        scratch: Scratch | None = getattr(self._local, "scratch", None)
+        if scratch is None:
+            scratch = self._local.scratch = self.new_scratch()
+        return scratch
 
     def new_scratch(self) -> Scratch:
         """New arguments `caches`, `scratch` and `dead` of `encode_words`, 9 MB."""
@@ -244,8 +244,8 @@ def short_text(model: Model, words: WordEncoder) -> Any:
     caches, scratch, dead = words.new_scratch()
     text, room, segments = np.zeros(8, np.uint8), np.zeros(9, np.int64), np.zeros(short.LONGEST + 1, np.int64)
     out, offsets = np.zeros(short.LONGEST + SPARE, np.int32), np.zeros(2, np.int64)
-    given = text, offsets, segments, words.tables, caches, scratch, dead, offsets, out, offsets
-    codes = [(split, (text, offsets, classes, offsets, segments)), (encode_words, given)]
+    arguments = text, offsets, segments, words.tables, caches, scratch, dead, offsets, out, offsets
+    codes = [(split, (text, offsets, classes, offsets, segments)), (encode_words, arguments)]
     ends, marks = (
         offsets_of(np.array(list(map(len, keys)), np.int64)),
         np.frombuffer(b"".join(keys), np.uint8),

@@ -85,13 +85,13 @@ class PieceEncoder:
         `without`.
         """
         tables = gap, self._inside, self._trie, self._numbers_without(without), -1, self._longest
-        found = over_documents(
+        encoded = over_documents(
             lambda _, out, ends, __: (wordpiece.cut_words, (*tables, out, ends)), words, n_threads
         )
-        ids = trusted(self._ids[found.values], found._offsets)
+        ids = trusted(self._ids[encoded.values], encoded._offsets)
         if not sized:
             return ids, None
-        unknown = np.flatnonzero(found.values < 0)
-        sizes = self._lengths[found.values]
-        sizes[unknown] = words.lengths[np.searchsorted(found._offsets, unknown, side="right") - 1] - gap
+        unknown = np.flatnonzero(encoded.values < 0)
+        sizes = self._lengths[encoded.values]
+        sizes[unknown] = words.lengths[np.searchsorted(encoded._offsets, unknown, side="right") - 1] - gap
         return ids, sizes

@@ -68,10 +68,10 @@ def using(client: Client | None) -> Iterator[Client]:
         # of a worker that asks one that died for data
         with dask.config.set({"distributed.comm.timeouts.connect": "5s"}):
             cluster = LocalCluster(processes=True, threads_per_worker=1, **port)
-        with cluster, Client(cluster, set_as_default=False) as made:
-            declare_builds(made)
-            made.run(_leave_ctrl_c)
-            yield made
+        with cluster, Client(cluster, set_as_default=False) as own:
+            declare_builds(own)
+            own.run(_leave_ctrl_c)
+            yield own
         return
     if not isinstance(client, Client):
         raise TypeError(f"client: expected a distributed.Client or None, got {describe(client)}")
@@ -192,9 +192,9 @@ def check_workers(client: Client, told: set[str]) -> Mapping[str, Any]:
     others = workers.keys() - same.keys()
     if others - told or (workers and not same):
         with reaching(client):
-            found = client.run(_builds(), workers=sorted(others), on_error="return")
+            builds = client.run(_builds(), workers=sorted(others), on_error="return")
         reasons = {}
-        for where, state in found.items():
+        for where, state in builds.items():
             if isinstance(state, (str, ImportError)) and state != BUILD:  # others have just ended
                 has = state if isinstance(state, str) else f"cannot import ubpe_numba: {state}"
                 reasons[where] = (
@@ -233,7 +233,7 @@ def results(
                 future.key: future
                 for future in client.compute(delayeds, resources={BUILD: 1}, retries=retries)
             }
-        done, told, seen = False, set[str](), time.monotonic()
+        done, reported, seen = False, set[str](), time.monotonic()
         try:
             waiting = as_completed(list(futures.values()), loop=client.loop)
             for _ in Progress(progress).rounds(range(len(delayeds)), what, "partition"):
@@ -242,7 +242,7 @@ def results(
                     time.sleep(0.002)
                     if time.monotonic() > look and client.status == "running":
                         try:
-                            seen = time.monotonic() if check_workers(client, told) else seen
+                            seen = time.monotonic() if check_workers(client, reported) else seen
                         except RuntimeError:  # there are others only: nannies may start those that died again
                             if time.monotonic() > seen + _RETURN:
                                 raise
@@ -285,8 +285,8 @@ def with_name(error: Exception, name: str) -> Exception:
     >>> with_name(ValueError("no such column"), "a.parquet"), with_name(KeyError("x"), "a.parquet")
     (ValueError('a.parquet: no such column'), RuntimeError("a.parquet: KeyError: 'x'"))
     """
-    said = str(error.strerror if isinstance(error, OSError) and error.errno is not None else error)
-    if said.startswith(f"{name}: "):
+    message = str(error.strerror if isinstance(error, OSError) and error.errno is not None else error)
+    if message.startswith(f"{name}: "):
         return error
     if isinstance(error, OSError) and error.errno is not None:
         error.strerror = f"{name}: {error.strerror}"

@@ -152,10 +152,10 @@ def counted(
     # the first tell of progress
     tasks = [*(_task("counted", bool, leaf) for leaf in leaves), _task("add", add, row, least)]
     with using(client if client is not None else partitions.client) as used:
-        found = dict(
+        totals = dict(
             results(used, tasks, [*partitions.names, "parts"], progress, "count", 3 * partitions.remote)
         )
-    total: Counted = found[len(leaves)]
+    total: Counted = totals[len(leaves)]
     return total
 
 
@@ -218,10 +218,10 @@ def _counts(docs: Any, tokenizer: Tokenizer | None) -> tuple[Counts, int]:
     if no_documents(docs):  # they are of any kind, which only a tokenizer that is given all of them knows
         return count_documents([]), 0
     corpus = corpus_of(tokenizer, docs)
-    given = corpus.given
+    documents = corpus.given
     changed = any(getattr(preprocessing_of(tokenizer), name) is not None for name in _CHANGES)
     are_segments = changed or (isinstance(docs, Counts) and docs.are_segments)
-    flat = Documents(corpus.values, corpus.offsets, given.kind)
+    flat = Documents(corpus.values, corpus.offsets, documents.kind)
     weights = np.ones(corpus.offsets.size - 1, np.int64) if corpus.weights is None else corpus.weights
     # documents without symbols: one, which is empty
     if (missing := corpus.n_documents - int(weights.sum())) > 0:
@@ -233,12 +233,12 @@ def _counts(docs: Any, tokenizer: Tokenizer | None) -> tuple[Counts, int]:
     counts.are_segments = are_segments
     if tokenizer.alphabet is not None:
         alphabet = Alphabet.from_user(
-            tokenizer.alphabet, given.kind if given.offsets[-1] > given.offsets[0] else None
+            tokenizer.alphabet, documents.kind if documents.offsets[-1] > documents.offsets[0] else None
         )
-        alphabet.check_kind(given)
+        alphabet.check_kind(documents)
         if (alphabet.lookup(counts.flat.values) < 0).any():
-            alphabet.to_ids(given)  # raises, naming document, position and symbol
-    return counts, 0 if isinstance(docs, Counts) else int(given.offsets[-1] - given.offsets[0])
+            alphabet.to_ids(documents)  # raises, naming document, position and symbol
+    return counts, 0 if isinstance(docs, Counts) else int(documents.offsets[-1] - documents.offsets[0])
 
 
 def add(parts: list[Counted], min_count: int = 1) -> Counted:

@@ -141,9 +141,9 @@ def encode(
     # raises for a value that is not valid, before anything is written
     tokenizer.encode_batch([], **check_options(options))
     lines = "bytes" if model_of(tokenizer).alphabet.kind == "bytes" else "str"
-    found = partitions_of(source, column, lines=lines, blocksize=blocksize, name="source")
+    partitions = partitions_of(source, column, lines=lines, blocksize=blocksize, name="source")
     result: Ragged | list[str] = _recoded(
-        "encode", tokenizer, options, found, (ids, "ids", drop), target, client, progress
+        "encode", tokenizer, options, partitions, (ids, "ids", drop), target, client, progress
     )
     return result
 
@@ -199,12 +199,12 @@ def decode(
     """
     _check(tokenizer, column=column, errors=errors)
     model_of(tokenizer)
-    found = partitions_of(
+    partitions = partitions_of(
         source, ids, lines="bytes", blocksize=blocksize, name="source", argument="ids", default="ids"
     )
     names = column, "column", drop
     result: Ragged | list[Any] = _recoded(
-        "decode", tokenizer, {"errors": errors}, found, names, target, client, progress
+        "decode", tokenizer, {"errors": errors}, partitions, names, target, client, progress
     )
     return result
 
@@ -257,12 +257,12 @@ def _recoded(
     work = Work(lean, tokenizer.fingerprint, f"{what}_batch", options, source.column, *names, None)
     work.check(source.columns)
     Progress(progress)  # raises for another value
-    found: list[Any] = [None] * len(source.delayed)
-    todo = list(range(len(found)))
+    recoded: list[Any] = [None] * len(source.delayed)
+    todo = list(range(len(recoded)))
     if target is not None:
         if not is_path(target):
             raise TypeError(f"target: expected the path of a folder or None, got {describe(target)}")
-        folder = Target(*store_of(target, "target"), len(found))
+        folder = Target(*store_of(target, "target"), len(recoded))
         work = work._replace(folder=folder)
         shown = {
             k: sorted(map(repr, v)) if isinstance(v, (set, frozenset, list, tuple)) else str(v)
@@ -280,8 +280,8 @@ def _recoded(
             for k, result in results(
                 running, tasks, [source.names[i] for i in todo], progress, what, retries
             ):
-                found[todo[k]] = result
-    return _joined(found) if work.folder is None else work.folder.finish()
+                recoded[todo[k]] = result
+    return _joined(recoded) if work.folder is None else work.folder.finish()
 
 
 def _run(token: str, part: Any, number: int) -> Any:
@@ -461,11 +461,11 @@ class Target(NamedTuple):
                     new=True,
                 )
         try:
-            found = dict(json.loads(self.store.cat_file(where)))
+            present = dict(json.loads(self.store.cat_file(where)))
         except (ValueError, TypeError) as error:
             raise ValueError(f"target: {where}: not a manifest: {error}") from error
         for key, new in manifest.items():
-            old = found.get(key)
+            old = present.get(key)
             if key == "parts" and isinstance(old, list) and len(old) == len(new):
                 pairs = enumerate(zip(old, new, strict=True))
                 key, old, new = next(((f"partition {i}", a, b) for i, (a, b) in pairs if a != b), (key, 0, 0))

@@ -140,7 +140,7 @@ def fit(
         raise ValueError("runs: a distributed fit has no tokens of runs; fit on one machine, or without them")
     settings, bar, read = settings_of(tok), Progress(progress), unfitted(tok)
     partitions = partitions_of(parts, column, lines=lines_of(read), blocksize=blocksize)
-    given = client if client is not None else partitions.client
+    cluster = client if client is not None else partitions.client
     if preprocessing_of(tok).mirror is not None:
         raise ValueError("mirror: a fit on a cluster counts documents as they are; fit here, by tok.fit")
     if not partitions.delayed:
@@ -159,13 +159,13 @@ def fit(
             raise ValueError(
                 f"checkpoint: with {cut_by[0]} the fit is here, of counts; save those of `count`, and fit on them"
             )
-        with using(given) as used:
-            found = counted(partitions, read, used, progress=progress)
-        corpus = corpus_of_fit(read, found.counts, None, None, None)
+        with using(cluster) as used:
+            totals = counted(partitions, read, used, progress=progress)
+        corpus = corpus_of_fit(read, totals.counts, None, None, None)
         # of integers it depends on how many symbols all documents have
-        if tok.alphabet is None and len(found.counts):
-            flat = found.counts.flat
-            alphabet = Alphabet.learn(flat, max(found.n_symbols, int(flat.offsets[-1])))
+        if tok.alphabet is None and len(totals.counts):
+            flat = totals.counts.flat
+            alphabet = Alphabet.learn(flat, max(totals.n_symbols, int(flat.offsets[-1])))
         else:
             alphabet = alphabet_of(read.alphabet, corpus.given)
         check_alphabet(tok, alphabet, settings)
@@ -184,7 +184,7 @@ def fit(
         raise ValueError(
             "break_tokens, stop_tokens: a document that is cut between partitions has none; give boundaries"
         )
-    with using(given) as used:
+    with using(cluster) as used:
         n, saved = len(partitions.delayed), None
         if checkpoint is not None:
             parameters = repr(settings._replace(n_threads=1, n_shards=None, memory_limit=None))
@@ -242,8 +242,8 @@ def _fit_there(
                 sum(shards.losses),
             ),
         )
-        made = learned(merges, n_documents, sum(part.by_weight for part in parts))
-        return with_fit(tok, alphabet, settings, *made)
+        vocabulary = learned(merges, n_documents, sum(part.by_weight for part in parts))
+        return with_fit(tok, alphabet, settings, *vocabulary)
     finally:
         engine.close()
 
@@ -301,9 +301,9 @@ def _alphabet(tok: Tokenizer, engine: DaskEngine, parts: Sequence[Part]) -> Alph
         sum(part.n_given for part in filled),
         np.array([end for p in filled for end in (p.low, p.high)], np.int64),
     )
-    found = Alphabet.learn(Documents(values, np.array([0, values.size]), kind), n_symbols)
-    if not filled or kind == "bytes" or (kind == "int" and found.is_identity):
-        return found
+    alphabet = Alphabet.learn(Documents(values, np.array([0, values.size]), kind), n_symbols)
+    if not filled or kind == "bytes" or (kind == "int" and alphabet.is_identity):
+        return alphabet
     values = np.unique(np.concatenate(until_done(lambda: engine.ask("distinct"), engine.renew)))
     return Alphabet.learn(Documents(values, np.array([0, values.size]), kind), n_symbols)
 
@@ -322,8 +322,8 @@ def even_cuts(sizes: Sequence[int], n_hosts: int) -> list[int]:
     after = np.searchsorted(ends, wanted).clip(1)
     cuts = after - (wanted - ends[after - 1] < ends[after] - wanted)
     cuts = np.maximum.accumulate(cuts - host) + host  # one partition for each at least
-    found: list[int] = np.minimum(cuts, len(sizes) - n_hosts + host).tolist()
-    return [0, *found[1:-1], len(sizes)]
+    first_parts: list[int] = np.minimum(cuts, len(sizes) - n_hosts + host).tolist()
+    return [0, *first_parts[1:-1], len(sizes)]
 
 
 def weights_and_boundaries(
@@ -349,10 +349,10 @@ def weights_and_boundaries(
         raise ValueError("sample_weight: a 1-D dask.array is one document, which has none; give several")
     if boundaries is None:
         return [([(None, None)], (begin > 0, begin > 0)) for begin, _ in ranges]
-    given = as_document(boundaries, name="boundaries")
-    if given.kind != "int":
+    document = as_document(boundaries, name="boundaries")
+    if document.kind != "int":
         raise TypeError(f"boundaries: expected integers, got {describe(boundaries)}")
-    positions = np.unique(given.values).astype(np.int64)
+    positions = np.unique(document.values).astype(np.int64)
     sizes = np.array(parts.chunks[0], np.float64)
     if np.isnan(sizes).any():
         raise ValueError(
@@ -361,10 +361,10 @@ def weights_and_boundaries(
     ends = offsets_of(sizes.astype(np.int64))
     if positions.size and not 0 <= positions[0] <= positions[-1] <= ends[-1]:
         raise ValueError(f"boundaries: expected positions in 0..{ends[-1]}")
-    found: list[Given] = []
+    pairs: list[Given] = []
     for begin, end in ranges:
         inside = positions[(positions > ends[begin]) & (positions < ends[end])]
-        found.append(
+        pairs.append(
             ([(None, inside - ends[begin])], (begin > 0, begin > 0 and int(ends[begin]) not in positions))
         )
-    return found
+    return pairs

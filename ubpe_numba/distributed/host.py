@@ -158,15 +158,17 @@ class Host:
 
     def part(self) -> Part:
         """Summary for the driver, before it decides how to load."""
-        corpus, given = self.corpus, self.corpus.given
+        corpus, documents = self.corpus, self.corpus.given
         n, weights = corpus.offsets.size - 1, corpus.weights
         first, last = (0, 0) if n == 0 else (1, 1) if weights is None else (int(weights[0]), int(weights[-1]))
         weighted = weights is not None or corpus.document_of is not None
         sizes = int(corpus.offsets[-1] - corpus.offsets[0]), corpus.n_symbols, corpus.n_documents, n
-        values = given.values[given.offsets[0] : given.offsets[-1]]
+        values = documents.values[documents.offsets[0] : documents.offsets[-1]]
         low, high = (int(values.min()), int(values.max())) if values.size else (0, -1)
         name, has = name_of_range(self.names), weights is not None
-        return Part(*sizes, weighted, has, first, last, self.checks, name, given.kind, values.size, low, high)
+        return Part(
+            *sizes, weighted, has, first, last, self.checks, name, documents.kind, values.size, low, high
+        )
 
     def distinct(self) -> np.ndarray:
         """The distinct symbols of the documents, ascending."""
@@ -190,7 +192,7 @@ class Host:
             return self.loaded
         corpus = self.corpus
         try:
-            made, place, at = self._laid_out(corpus, setup, merges, starts, tail)
+            text, place, at = self._laid_out(corpus, setup, merges, starts, tail)
         except UnknownSymbolError as error:
             at_all = error.position if self.joined else error.document
             i = int(np.searchsorted(self.first, at_all, side="right")) - 1
@@ -200,8 +202,8 @@ class Host:
                 UnknownSymbolError(document, position, error.symbol, error.hint), self.names[i]
             ) from None
         del self.corpus
-        self.text, k, segments = made, made.k, place.segments
-        self.task = allocate_task(1, made.shards.counters.shape[2], setup.merges)
+        self.text, k, segments = text, text.k, place.segments
+        self.task = allocate_task(1, text.shards.counters.shape[2], setup.merges)
         documents, weights = np.full((k, 2), -1, np.int64), np.zeros((k, 2), np.int64)
         for i, (begin, end) in enumerate(segments):
             if end > begin:
@@ -210,7 +212,7 @@ class Host:
                 weights[i] = 1 if corpus.weights is None else corpus.weights[ends]
         sizes = np.array([end - begin for begin, end in segments], np.int64)
         self.loaded = Loaded(
-            *self._state(), at, sizes, place.inside, documents, weights, made.symbol_counts, self.asked
+            *self._state(), at, sizes, place.inside, documents, weights, text.symbol_counts, self.asked
         )
         return self.loaded
 
@@ -359,11 +361,11 @@ class Host:
                 max(slots, int(batch.slot.max()) + 1),
             )
         self._grow(tokens, slots, 0 if fills is None else fills.token.size)
-        text, task, told = self.text, self.task, self.task.batch[0]
-        told["n"] = told["filled"] = 0
+        text, task, row = self.text, self.task, self.task.batch[0]
+        row["n"] = row["filled"] = 0
         if fills is not None:
             n = fills.left.size
-            told["filled"], told["filled_first"] = n, fills.first_id
+            row["filled"], row["filled_first"] = n, fills.first_id
             task.filled_left[:n], task.twin_slot[:n] = fills.left, fills.twin_slot
             task.new_token[0, : fills.token.size], task.new_slot[0, : fills.slot.size] = (
                 fills.token,
@@ -372,7 +374,7 @@ class Host:
             task.new_end[0, : 2 * n + 1] = fills.end
         if batch is not None:
             n = batch.left.size
-            told["n"], told["first_id"] = n, batch.first_id
+            row["n"], row["first_id"] = n, batch.first_id
             task.left[:n], task.right[:n], task.slot[:n] = batch.left, batch.right, batch.slot
             task.width[batch.first_id : batch.first_id + n] = task.width[batch.left] + task.width[batch.right]
         kind = np.int64(rounds.FILL if batch is None else rounds.MERGE)
@@ -487,11 +489,11 @@ def _narrow(corpus: Corpus) -> Corpus:
 
     A host holds all its partitions while it lays them out.
     """
-    given, values = corpus.given, corpus.values
-    if given.kind == "int" and given.values is values and values.size:
+    documents, values = corpus.given, corpus.values
+    if documents.kind == "int" and documents.values is values and values.size:
         kind = np.result_type(np.min_scalar_type(values.min()), np.min_scalar_type(values.max()))
         values = values.astype(min(kind, values.dtype, key=lambda dtype: dtype.itemsize), copy=False)
-        return corpus._replace(given=given._replace(values=values), values=values)
+        return corpus._replace(given=documents._replace(values=values), values=values)
     return corpus
 
 
@@ -509,10 +511,10 @@ def _side_by_side(corpora: list[Corpus], names: Sequence[str]) -> Corpus:
     if len(corpora) == 1:
         return corpora[0]
     kind = filled[0][0].given.kind if filled else "int"
-    given = values, offsets = _joined([(c.values, c.offsets) for c in corpora])
+    arrays = values, offsets = _joined([(c.values, c.offsets) for c in corpora])
     if not all(c.given.values is c.values and c.given.offsets is c.offsets for c in corpora):
         # for alphabets: documents of weight 0 too
-        given = _joined([(c.given.values, c.given.offsets) for c in corpora])
+        arrays = _joined([(c.given.values, c.given.offsets) for c in corpora])
     document_of = weights = None
     if any(c.document_of is not None for c in corpora):
         numbers = [np.arange(c.offsets.size - 1) if c.document_of is None else c.document_of for c in corpora]
@@ -525,7 +527,7 @@ def _side_by_side(corpora: list[Corpus], names: Sequence[str]) -> Corpus:
             [np.ones(c.offsets.size - 1, np.int64) if c.weights is None else c.weights for c in corpora]
         )
     sizes = sum(c.n_documents for c in corpora), sum(c.n_symbols for c in corpora)
-    return Corpus(Documents(*given, kind), values, offsets, document_of, weights, *sizes)
+    return Corpus(Documents(*arrays, kind), values, offsets, document_of, weights, *sizes)
 
 
 def _joined(arrays: list[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:

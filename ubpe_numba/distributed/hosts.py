@@ -134,14 +134,14 @@ class DaskEngine:
         message = pickle.dumps((method, args), 5)
         self.rounds += 1
         self.sent += len(hosts) * len(message)
-        found = self.sync(self._gather, hosts, message, method not in _ROUNDS)
-        if lost := [k for k, answer in zip(hosts, found, strict=True) if answer is None]:
+        answers = self.sync(self._gather, hosts, message, method not in _ROUNDS)
+        if lost := [k for k, answer in zip(hosts, answers, strict=True) if answer is None]:
             raise LostHostsError(lost, "their workers have ended, or cannot be reached")
-        for answer in found:
+        for answer in answers:
             if answer["status"] != "OK":
                 raise answer["exception"]
-        self.received += sum(len(answer["result"]) for answer in found)
-        return [pickle.loads(answer["result"]) for answer in found]
+        self.received += sum(len(answer["result"]) for answer in answers)
+        return [pickle.loads(answer["result"]) for answer in answers]
 
     async def _gather(self, hosts: Sequence[int], message: bytes, separate_thread: bool) -> list[Any]:
         """The answers of hosts to a message, None of those that are lost."""
@@ -180,13 +180,13 @@ class DaskEngine:
 
     async def there(self, hosts: Collection[int]) -> set[int]:
         """Which of these hosts the scheduler still knows at their places."""
-        return {k for k, found in (await self._holders(hosts)).items() if self.where[k] in found}
+        return {k for k, holders in (await self._holders(hosts)).items() if self.where[k] in holders}
 
     async def _holders(self, hosts: Collection[int]) -> dict[int, Sequence[str]]:
         """The addresses at which the scheduler knows hosts."""
         keys = {k: self._actors[k].key for k in hosts if k in self._actors}
-        found = await self._answer_of("who_has", keys=list(keys.values()))
-        return {k: found.get(key, ()) for k, key in keys.items()}
+        holders = await self._answer_of("who_has", keys=list(keys.values()))
+        return {k: holders.get(key, ()) for k, key in keys.items()}
 
     async def _answer_of(self, question: str, **about: Any) -> Any:
         """The answer of the scheduler."""
@@ -225,10 +225,10 @@ class DaskEngine:
             for k, where in places.items():
                 self.where[k] = ""
                 key = f"ubpe-shard-{k}-{uuid4().hex}"
-                made = dask.delayed(HostActor, pure=False)(self.make[k], dask_key_name=key)
+                host_actor = dask.delayed(HostActor, pure=False)(self.make[k], dask_key_name=key)
                 with dask.config.set(LARGE_GRAPHS):
                     self._actors[k] = self.client.compute(
-                        made, workers=[where], actors=True, retries=self.retries
+                        host_actor, workers=[where], actors=True, retries=self.retries
                     )
             self._wait(places)
             self.sync(self._find, lost)
@@ -262,14 +262,14 @@ class DaskEngine:
         The worker has the fewest others, on a machine with the fewest.
         """
         left_alone, began = {self.where[k] for k in lost}, time.monotonic()
-        kept = Counter(self.where[k] for k in range(self.n) if k not in lost and self.where[k])
+        n_hosts = Counter(self.where[k] for k in range(self.n) if k not in lost and self.where[k])
         while True:
             fit, waited = self._workers(), time.monotonic() - began
             new = fit.keys() - left_alone
             if (
                 not any(left_alone)
                 or waited > _RETURN
-                or sum(a not in kept for a in new) >= min(len(lost), len(left_alone))
+                or sum(a not in n_hosts for a in new) >= min(len(lost), len(left_alone))
             ):
                 fit = {a: fit[a] for a in new} or fit
                 if fit:
@@ -281,9 +281,9 @@ class DaskEngine:
         places = []
         for _ in lost:
             places.append(
-                min(fit, key=lambda a: (kept[a], sum(fit[b] == fit[a] for b in kept if b in fit), a))
+                min(fit, key=lambda a: (n_hosts[a], sum(fit[b] == fit[a] for b in n_hosts if b in fit), a))
             )
-            kept[places[-1]] += 1
+            n_hosts[places[-1]] += 1
         return places
 
     def _wait(self, places: Mapping[int, str]) -> None:
@@ -316,8 +316,8 @@ class DaskEngine:
 
     async def _find(self, made: Sequence[int]) -> None:
         """Find the places of hosts, and whether they can be reached directly; nowhere if lost again."""
-        for k, found in (await self._holders(made)).items():
-            self.where[k] = next(iter(found), "")
+        for k, holders in (await self._holders(made)).items():
+            self.where[k] = next(iter(holders), "")
         await asyncio.gather(*[self._reach(k) for k in made if self.where[k]])
 
     async def _reach(self, k: int) -> None:

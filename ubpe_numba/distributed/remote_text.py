@@ -150,26 +150,26 @@ class Checkpoint:
 
         Borders are in symbols of the part.
         """
-        found = self.found
-        assert found is not None
-        starts, ends = found["starts"], found["tail_offsets"]
+        state = self.found
+        assert state is not None
+        starts, ends = state["starts"], state["tail_offsets"]
         ranges = [starts[h : h + 2] - text.origins[h] for h in range(len(text.parts))]
-        tails = [found["tails"][ends[h] : ends[h + 1]] for h in range(len(text.parts))]
-        return np.ascontiguousarray(found["learned"][:2].T.astype(np.int32)), ranges, tails
+        tails = [state["tails"][ends[h] : ends[h + 1]] for h in range(len(text.parts))]
+        return np.ascontiguousarray(state["learned"][:2].T.astype(np.int32)), ranges, tails
 
     def restore(self, loop: _RemoteLoop) -> None:
         """Let a loop that has not begun continue from the file."""
-        found = self.found
-        if found is None or not self.has_merges:
+        state = self.found
+        if state is None or not self.has_merges:
             return
-        n, m = loop.n_alphabet, found["learned"].shape[1]
+        n, m = loop.n_alphabet, state["learned"].shape[1]
         loop.state["next_id"] = loop.state["round_start"] = n + m
         loop._grow(0, 0)
-        for name, row in zip(_FIELDS, found["learned"], strict=True):
+        for name, row in zip(_FIELDS, state["learned"], strict=True):
             loop.driver.learned[name][n : n + m] = row
-        loop.driver.lengths[: n + m] = found["lengths"]
+        loop.driver.lengths[: n + m] = state["lengths"]
         loop.task.width[: n + m] = 1
-        loop.text.symbol_counts, loop.text.counted = found["symbols"], True
+        loop.text.symbol_counts, loop.text.counted = state["symbols"], True
 
     def save(self, text: RemoteText) -> None:
         """Write the merges of all whole rounds; a UserWarning if that fails, as the fit can continue."""
@@ -222,16 +222,17 @@ class RemoteText:
             else ("load", setup)
         )
         self.loaded: list[Loaded] = self.until_done(lambda: self.engine.ask(*message))
-        self.symbol_counts: np.ndarray = np.sum([found.symbol_counts for found in self.loaded], axis=0)
+        self.symbol_counts: np.ndarray = np.sum([answer.symbol_counts for answer in self.loaded], axis=0)
         # otherwise hosts have counted the last symbols of segments, and the first table of pairs has the
         # others
         self.counted = setup.alphabet.size > text_cells.DENSE
-        sizes = [found.state.size for found in self.loaded]
+        sizes = [answer.state.size for answer in self.loaded]
         self.first = offsets_of(np.array(sizes))  # shard of each host
         self.k = k = int(self.first[-1])
         self.host_of = np.repeat(np.arange(len(sizes)), sizes)
         begins = [
-            found.at[:-1] + origin for found, origin in zip(self.loaded, self.origins.tolist(), strict=False)
+            answer.at[:-1] + origin
+            for answer, origin in zip(self.loaded, self.origins.tolist(), strict=False)
         ]
         self.starts = np.concatenate([*begins, self.origins[-1:]])
         self.passed: list[list[int]] = [[] for _ in range(len(sizes) + 1)]  # before host h, in order
@@ -239,18 +240,18 @@ class RemoteText:
             self.passed[1:] = [tail.tolist() for tail in checkpoint.begins(self)[2]]
         merges, i32, i64 = setup.merges, np.int32, np.int64
         base = np.zeros(k + 1, BASE)
-        base["separators"][1:] = np.cumsum(np.concatenate([found.segments for found in self.loaded]) + 1)
+        base["separators"][1:] = np.cumsum(np.concatenate([answer.segments for answer in self.loaded]) + 1)
         none = np.zeros(1, i32)
         # of `np.concatenate` the records would be shorter, and kernels compiled for these
         state = np.zeros(k, SHARD_STATE)
-        state[:] = np.concatenate([found.state for found in self.loaded])
+        state[:] = np.concatenate([answer.state for answer in self.loaded])
         self.shards = Shards(
             base=base, state=state, cells=none, separators=none,
             segment_of_block=none, arena=none, neighbours=none, delta=none, slices=np.zeros((k, 2), i32),
             counters=np.zeros((k, 3, 1), i32), cursors=np.zeros((k, 2, 1), i32), delta_end=np.zeros((k, 2 * merges + 1), i64),
             merged=np.zeros((k, merges), MERGED), dealt=none, dealt_end=np.zeros((k, 1), i64),
         )  # fmt: skip
-        self._see_arenas([found.arenas for found in self.loaded])
+        self._see_arenas([answer.arenas for answer in self.loaded])
         self.weighted: Weighted | None = None
         if setup.weighted:
             sums, merged = np.zeros((k, 2, 1), i64), np.zeros((k, merges), MERGED_BY_WEIGHT)
@@ -271,14 +272,14 @@ class RemoteText:
         Hosts set those inside them, `goes_on` those between them.
         """
         k, merges = self.k, self.setup.merges
-        documents = np.concatenate([found.documents for found in self.loaded])
-        weights = np.concatenate([found.weights for found in self.loaded])
+        documents = np.concatenate([answer.documents for answer in self.loaded])
+        weights = np.concatenate([answer.weights for answer in self.loaded])
         continued, joined = np.zeros(k + 1, bool), np.zeros(k + 1, bool)
-        for found, first, between in zip(self.loaded, self.first.tolist(), goes_on, strict=False):
-            n = found.state.size
-            joined[first : first + n] = found.inside[:n]
-            continued[first + 1 : first + n] = (found.documents[:-1, 1] == found.documents[1:, 0]) & (
-                found.documents[1:, 0] >= 0
+        for answer, first, between in zip(self.loaded, self.first.tolist(), goes_on, strict=False):
+            n = answer.state.size
+            joined[first : first + n] = answer.inside[:n]
+            continued[first + 1 : first + n] = (answer.documents[:-1, 1] == answer.documents[1:, 0]) & (
+                answer.documents[1:, 0] >= 0
             )
             continued[first], joined[first] = between
         weight = np.ones(k + 1, np.int64)
@@ -318,11 +319,11 @@ class RemoteText:
         """See `Text`."""
         # a pair that reaches the threshold reaches this in one host at least
         least = max(1, -(-threshold // self.engine.n))
-        found: list[tuple[np.ndarray, np.ndarray, int]] = self.engine.ask("count_sorted", least, floor)
+        answers: list[tuple[np.ndarray, np.ndarray, int]] = self.engine.ask("count_sorted", least, floor)
         if self.k == 1:
-            return found[0]
-        pairs = [*(answer[0] for answer in found), self._across[0]]
-        counts = [*(answer[1] for answer in found), self._across[1]]
+            return answers[0]
+        pairs = [*(answer[0] for answer in answers), self._across[0]]
+        counts = [*(answer[1] for answer in answers), self._across[1]]
         ends = offsets_of(np.array([array.size for array in pairs]))
         lists = np.concatenate(pairs), np.concatenate(counts), ends[:-1].copy(), ends[1:]
         # rarer pairs were not counted: there may be some
@@ -370,10 +371,10 @@ class RemoteText:
         merges = np.stack([learned["left"][n:next_id], learned["right"][n:next_id]], axis=1).astype(np.int32)
         setup = self.setup._replace(n_shards=self.loaded[h].n_shards)
         starts = self.starts[first : last + 1] - self.origins[h]
-        found: Loaded = self.engine.tell(h, "load", setup, merges, starts, np.array(tail, np.int32))
-        self.shards.state[first:last] = found.state
+        loaded: Loaded = self.engine.tell(h, "load", setup, merges, starts, np.array(tail, np.int32))
+        self.shards.state[first:last] = loaded.state
         arenas = np.diff(self.shards.base["arena"])
-        arenas[first:last] = found.arenas
+        arenas[first:last] = loaded.arenas
         self._see_arenas([arenas])
         if listed:  # those of the batch included, ascending
             keys, slots = self.driver.entries[:, ::2].ravel(), self.driver.slots.ravel()
@@ -404,9 +405,9 @@ class RemoteText:
     def compact(self, width: np.ndarray, shrink: bool, more_room: bool) -> None:
         """See `Text`; hosts always give back memory."""
         width[:] = 1
-        found = self.until_done(lambda: self.engine.ask("compact", more_room))
-        np.concatenate([state for state, _ in found], out=self.shards.state)
-        self._see_arenas([arenas for _, arenas in found])
+        answers = self.until_done(lambda: self.engine.ask("compact", more_room))
+        np.concatenate([state for state, _ in answers], out=self.shards.state)
+        self._see_arenas([arenas for _, arenas in answers])
 
     def rounds(self, driver: Driver, task: Task, ties: int | None, control: np.ndarray, threads: int) -> int:
         """See `Text`: the driver works here, batches are merged elsewhere.
@@ -431,31 +432,29 @@ class RemoteText:
 
     def _merge(self) -> None:
         """One batch, one synchronisation: hosts write the slices of the batch before, and merge."""
-        task, told = self.task, self.task.batch[0]
-        n = int(told["n"])
-        batch = Batch(
-            int(told["first_id"]), task.left[:n].copy(), task.right[:n].copy(), task.slot[:n].copy()
-        )
+        task, row = self.task, self.task.batch[0]
+        n = int(row["n"])
+        batch = Batch(int(row["first_id"]), task.left[:n].copy(), task.right[:n].copy(), task.slot[:n].copy())
         if self.borders is not None:
             self.borders.before["first"], self.borders.before["last"] = (
                 self.shards.state["first"],
                 self.shards.state["last"],
             )
-        found: list[Stepped] = self._step(_fills(task), batch)
-        shards, ends = self.shards, np.concatenate([part.delta_end for part in found])
+        answers: list[Stepped] = self._step(_fills(task), batch)
+        shards, ends = self.shards, np.concatenate([part.delta_end for part in answers])
         shards.base["cells"][1:] = np.cumsum(ends[:, -1])
         shards.delta_end[:, : 2 * n + 1] = ends
-        np.concatenate([part.merged for part in found], out=shards.merged[:, :n])
-        np.concatenate([part.state for part in found], out=shards.state)
+        np.concatenate([part.merged for part in answers], out=shards.merged[:, :n])
+        np.concatenate([part.state for part in answers], out=shards.state)
         room = 2 * int(shards.base["cells"][-1])
         if room > shards.delta.size:
             shards = self.shards = shards._replace(delta=np.empty(2 * room, np.int32))
-        np.concatenate([part.delta for part in found], out=shards.delta[:room])
+        np.concatenate([part.delta for part in answers], out=shards.delta[:room])
         if self.weighted is not None:
-            by_weight = np.concatenate([part.delta_by_weight for part in found])
-            self.weighted.merged[:, :n] = np.concatenate([part.merged_by_weight for part in found])
+            by_weight = np.concatenate([part.delta_by_weight for part in answers])
+            self.weighted.merged[:, :n] = np.concatenate([part.merged_by_weight for part in answers])
             self.weighted = self.weighted._replace(delta=by_weight)
-        told["filled"] = 0
+        row["filled"] = 0
 
     def _step(self, fills: Fills | None, batch: Batch | None) -> list[Any]:
         self.number += 1
@@ -477,9 +476,9 @@ class RemoteText:
             if j < 0:
                 continue
             left, right = int(self.shards.state["last"][j]), int(self.shards.state["first"][k])
-            found = np.flatnonzero((task.left[:n] == left) & (task.right[:n] == right))
-            if found.size:
-                done = self._tell(j, "take_over", int(task.slot[found[0]]), right, left == right)
+            matches = np.flatnonzero((task.left[:n] == left) & (task.right[:n] == right))
+            if matches.size:
+                done = self._tell(j, "take_over", int(task.slot[matches[0]]), right, left == right)
                 if done < 0:
                     return False
                 if done:
@@ -500,8 +499,8 @@ class RemoteText:
         def tell() -> tuple[int, np.ndarray | None]:
             if method == "give_first" and self.losses[host] > losses:
                 return 0, None  # the host was made again without the token
-            found: tuple[int, np.ndarray] = self.engine.tell(host, method, self.number, k - first, *args)
-            return found
+            answer: tuple[int, np.ndarray] = self.engine.tell(host, method, self.number, k - first, *args)
+            return answer
 
         done, state = self.until_done(tell, listed=True)
         if state is not None:

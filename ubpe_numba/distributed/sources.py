@@ -247,9 +247,9 @@ def _kind_of(kind: Any, where: str) -> str:
     import pyarrow as pa
 
     with suppress(TypeError, pa.ArrowException):
-        found = as_documents(pa.array([], getattr(kind, "storage_type", kind)))
-        if found.offsets.size == 1:  # a column of integers is one document
-            return found.kind
+        documents = as_documents(pa.array([], getattr(kind, "storage_type", kind)))
+        if documents.offsets.size == 1:  # a column of integers is one document
+            return documents.kind
     way = "; words are given as lists" * (
         "string" in str(kind)
     ) + "; [column] is one document" * pa.types.is_integer(kind)
@@ -419,9 +419,9 @@ def files_of(given: Any, name: str = "parts") -> tuple[Any, list[str], str]:
             )
             raise FileNotFoundError(f"{name}: {place}: there is no such file{hint}")
         above = len(place if store.exists(place) else posixpath.dirname(re.split(r"[*?\[]", place)[0]))
-        found = [file for match in matches for file in store.find(match)]
+        files = [file for match in matches for file in store.find(match)]
         seen = [
-            file for file in found if not any(part.startswith((".", "_")) for part in file[above:].split("/"))
+            file for file in files if not any(part.startswith((".", "_")) for part in file[above:].split("/"))
         ]
         kinds = [[path for path in seen if path.lower().endswith(suffix)] for suffix in _SUFFIXES]
         if not (kinds[0] or kinds[1]):
@@ -490,8 +490,8 @@ def _of_parquet(
             )
             identities.append(f"{known}, rows {row} to {row + n}")
             row += n
-    found = Partitions(pieces, names, sizes=sizes, column=column, columns=list(columns))
-    return found._replace(identities=identities, remote=not is_local(store))
+    partitions = Partitions(pieces, names, sizes=sizes, column=column, columns=list(columns))
+    return partitions._replace(identities=identities, remote=not is_local(store))
 
 
 def _chunks(group: Any, column: str) -> list[Any]:

@@ -299,11 +299,11 @@ def count_documents(docs: Any, *, offsets: Any = None, sample_weight: Any = None
     >>> count_documents([[1, 2], [3], [1, 2]])
     Counts(2 distinct documents of 3, int)
     """
-    given = as_documents(docs, offsets)
-    weights = np.ones(given.offsets.size - 1, np.int64)
+    documents = as_documents(docs, offsets)
+    weights = np.ones(documents.offsets.size - 1, np.int64)
     if sample_weight is not None:
-        weights = weights_of(sample_weight, given.offsets)
-    return Counts.of(given, weights)
+        weights = weights_of(sample_weight, documents.offsets)
+    return Counts.of(documents, weights)
 
 
 def distinct(given: Documents, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -368,8 +368,8 @@ def _from_arrays(members: dict[str, np.ndarray]) -> Counts:
         raise ModelFormatError("weights: expected less than 2**62 symbols in all")
     if kind == "str" and values.size and int(values.max()) > 0x10FFFF:
         raise ModelFormatError("values: expected code points")
-    found = Counts.of(Documents(values.copy(), offsets_of(lengths), kind), weights.astype(np.int64))
-    if len(found) != weights.size:
+    counts = Counts.of(Documents(values.copy(), offsets_of(lengths), kind), weights.astype(np.int64))
+    if len(counts) != weights.size:
         raise ModelFormatError("documents: one is there twice")
-    found.are_segments = shown != kind
-    return found
+    counts.are_segments = shown != kind
+    return counts

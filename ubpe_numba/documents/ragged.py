@@ -196,8 +196,8 @@ class Ragged:
             )
         values, offsets, kind = read_arrow(array, "array", nulls)
         if kind != "int" and offsets.size > 1:
-            found = {"one": "a column of integers", "utf8": "strings", "bytes": "binary"}[kind]
-            raise TypeError(f"array: expected lists of integers, got {found}")
+            content = {"one": "a column of integers", "utf8": "strings", "bytes": "binary"}[kind]
+            raise TypeError(f"array: expected lists of integers, got {content}")
         narrow = values.astype(np.int32, copy=False)
         if narrow is not values and (at := np.flatnonzero(narrow != values)).size:
             raise ValueError(f"{place_of('array', offsets, int(at[0]))}: {values[at[0]]} does not fit int32")
@@ -489,9 +489,9 @@ class Ragged:
                 raise ValueError(
                     f"length: document {at[0]} has {lengths[at[0]]} values, more than {width}; truncate=True cuts it off"
                 )
-            kept = np.minimum(lengths, width)
-            starts = whole._offsets[1:] - kept if truncate == "left" else whole._offsets[:-1]
-            values, lengths = whole.values[places_of(starts, kept)], kept
+            n_kept = np.minimum(lengths, width)
+            starts = whole._offsets[1:] - n_kept if truncate == "left" else whole._offsets[:-1]
+            values, lengths = whole.values[places_of(starts, n_kept)], n_kept
         else:
             values = whole.values
         matrix = np.full((len(self), width), fill, np.int32)

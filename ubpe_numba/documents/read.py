@@ -99,16 +99,16 @@ def as_document(doc: Any, *, name: str = "doc") -> Documents:
     elif isinstance(doc, np.ndarray):
         values = _integers(doc, name)
     elif has_arrow(type(doc)) or _is_array(type(doc)):
-        given = _unpacked(doc, name)
-        if isinstance(given, (Documents, list)) or (isinstance(doc, Ragged) and several(name)):
+        content = _unpacked(doc, name)
+        if isinstance(content, (Documents, list)) or (isinstance(doc, Ragged) and several(name)):
             expected = "one document (an integer array or list, str or bytes)"
             raise TypeError(f"{name}: expected {expected}, got {describe(doc)} of many{several(name)}")
-        if has_arrow(type(given)):
+        if has_arrow(type(content)):
             from ubpe_numba.documents.arrow import read_arrow_document
 
-            values = read_arrow_document(given, name)
+            values = read_arrow_document(content, name)
         else:
-            values = _integers(np.asanyarray(given), name)
+            values = _integers(np.asanyarray(content), name)
     elif has_bytes(type(doc)):
         values, kind = np.frombuffer(_bytes_of(doc, name), np.uint8), "bytes"
     else:
@@ -147,45 +147,45 @@ def as_documents(docs: Any, offsets: Any = None, *, name: str = "docs", utf8: bo
         return as_document(docs, name=name)
     if type(docs) is list:
         return _from_items(docs, name, utf8=utf8)
-    given = _unpacked(docs, name)
-    if isinstance(given, Documents):
-        return _from_arrow(given, utf8)
-    if isinstance(given, np.ndarray):
-        return _from_array(given, name)
-    if has_arrow(type(given)) and not isinstance(given, (list, tuple)):
+    content = _unpacked(docs, name)
+    if isinstance(content, Documents):
+        return _from_arrow(content, utf8)
+    if isinstance(content, np.ndarray):
+        return _from_array(content, name)
+    if has_arrow(type(content)) and not isinstance(content, (list, tuple)):
         from ubpe_numba.documents.arrow import read_arrow
 
-        return _from_arrow(read_arrow(given, name), utf8)
-    cls = type(given)
+        return _from_arrow(read_arrow(content, name), utf8)
+    cls = type(content)
     # of sparse matrices
-    if isinstance(given, (Mapping, Set)) or hasattr(cls, "__dataframe__") or hasattr(cls, "toarray"):
+    if isinstance(content, (Mapping, Set)) or hasattr(cls, "__dataframe__") or hasattr(cls, "toarray"):
         raise TypeError(
-            f"{name}: expected a sequence of documents ({_ACCEPTED}), got {describe(docs)}{_way(given, name)}"
+            f"{name}: expected a sequence of documents ({_ACCEPTED}), got {describe(docs)}{_way(content, name)}"
         )
-    if _is_array(type(given)):
-        array = np.asanyarray(given)
+    if _is_array(type(content)):
+        array = np.asanyarray(content)
         # A column of texts is read as an iterable of documents, not as an array of integers.
         if array.dtype.kind not in "OUST":
             return _from_array(array, name)
-    if has_bytes(type(given)):
-        return as_document(given, name=name)
-    if not isinstance(given, Iterable):
+    if has_bytes(type(content)):
+        return as_document(content, name=name)
+    if not isinstance(content, Iterable):
         raise TypeError(
             f"{name}: expected a sequence of documents ({_ACCEPTED}), got {describe(docs)}{_way(docs, name)}"
         )
     return (
-        _from_items(given, name, utf8=utf8)
-        if isinstance(given, (list, tuple))
-        else _from_stream(given, name, utf8)
+        _from_items(content, name, utf8=utf8)
+        if isinstance(content, (list, tuple))
+        else _from_stream(content, name, utf8)
     )
 
 
 def _argument(value: Any, name: str) -> NDArray[np.int64]:
     """The integers of an argument, such as offsets, as a new array; errors as for `as_document`."""
-    given = as_document(value, name=name)
-    if given.kind != "int":
+    document = as_document(value, name=name)
+    if document.kind != "int":
         raise TypeError(f"{name}: expected integers, got {describe(value)}")
-    return given.values.astype(np.int64)
+    return document.values.astype(np.int64)
 
 
 def check_cuts(offsets: NDArray[np.int64], size: int) -> None:
@@ -235,10 +235,10 @@ def read_documents(docs: Any, offsets: Any, encoding: str | None, words: bool | 
         from ubpe_numba.documents.words import read_words  # here only: numbers and text need not wait for it
 
         cuts = None if offsets is None else _argument(offsets, "offsets")
-        docs, found = read_words(docs, cuts, bool(words))
-        if found is not None:
-            check_cuts(found.offsets, found.values.size)
-            return found
+        docs, named = read_words(docs, cuts, bool(words))
+        if named is not None:
+            check_cuts(named.offsets, named.values.size)
+            return named
     return as_documents(docs, offsets) if encoding is None else utf8_documents(docs, offsets)
 
 
@@ -258,8 +258,8 @@ def utf8_document(doc: Any, name: str = "doc") -> Documents:
     if isinstance(doc, str):
         data = np.frombuffer(utf8_of(doc), np.uint8)
         return Documents(data, np.array([0, data.size]), "bytes")
-    given = as_document(doc, name=name)
-    return given._replace(kind="bytes") if given.values.dtype == np.uint8 else given
+    document = as_document(doc, name=name)
+    return document._replace(kind="bytes") if document.values.dtype == np.uint8 else document
 
 
 def utf8_documents(docs: Any, offsets: Any = None, name: str = "docs") -> Documents:
@@ -608,33 +608,33 @@ def as_corpus(
     if hasattr(docs, "are_segments"):  # `Counts`
         if not (offsets is None and sample_weight is None):
             raise TypeError("docs: Counts have offsets and weights of their own")
-        given = docs.flat._replace(offsets=writable(docs.flat.offsets))
+        documents = docs.flat._replace(offsets=writable(docs.flat.offsets))
         weights: np.ndarray | None = writable(docs.weights)
     else:
-        given = read(docs, offsets)
-        weights = None if sample_weight is None else weights_of(sample_weight, given.offsets)
-    values, cuts = given.values, given.offsets
+        documents = read(docs, offsets)
+        weights = None if sample_weight is None else weights_of(sample_weight, documents.offsets)
+    values, cuts = documents.values, documents.offsets
     n = cuts.size - 1
-    inner = None if boundaries is None else _inner(docs, offsets, boundaries, given)
+    inner = None if boundaries is None else _inner(docs, offsets, boundaries, documents)
     if weights is not None and not weights.all():  # documents of weight 0 are left out
         stay = np.flatnonzero(weights)
-        kept = given.take(stay)
+        rest = documents.take(stay)
         if inner is not None:
             at, of = inner[0][weights[inner[1]] > 0], inner[1][weights[inner[1]] > 0]
             number = np.searchsorted(stay, of)
-            inner = at - cuts[of] + kept.offsets[number], number
-        values, cuts, weights, n = kept.values, kept.offsets, weights[stay], stay.size
+            inner = at - cuts[of] + rest.offsets[number], number
+        values, cuts, weights, n = rest.values, rest.offsets, weights[stay], stay.size
     n_documents, n_symbols = n, int(cuts[-1] - cuts[0])
     if weights is not None:
         n_documents, n_symbols = int(weights.sum()), int((weights * np.diff(cuts)).sum())
     if inner is None:
-        return Corpus(given, values, cuts, None, weights, n_documents, n_symbols)
+        return Corpus(documents, values, cuts, None, weights, n_documents, n_symbols)
     starts, of = np.concatenate([cuts[:-1], inner[0]]), np.concatenate([np.arange(n), inner[1]])
     order = np.lexsort((of, starts))
     document_of = of[order].astype(np.int32)
     segments = np.append(starts[order], cuts[-1])
     return Corpus(
-        given,
+        documents,
         values,
         segments,
         document_of,
@@ -652,25 +652,25 @@ def _inner(docs: Any, offsets: Any, boundaries: Any, read: Documents) -> tuple[n
     one = getattr(docs, "ndim", None) == 1 and read.kind == "int" and getattr(dtype, "kind", "i") in "iu"
     single = offsets is None and (isinstance(docs, (str, bytes, bytearray, memoryview)) or one)
     if single:
-        given = as_document(boundaries, name="boundaries")
+        places = as_document(boundaries, name="boundaries")
     else:
-        given = as_documents(boundaries, name="boundaries")
+        places = as_documents(boundaries, name="boundaries")
     n = cuts.size - 1
-    if given.kind != "int":
+    if places.kind != "int":
         raise TypeError(f"boundaries: expected integers, got {describe(boundaries)}")
-    if given.offsets.size - 1 != n:
+    if places.offsets.size - 1 != n:
         raise ValueError(
-            f"boundaries: expected {n} lists of positions, one for each document, got {given.offsets.size - 1}"
+            f"boundaries: expected {n} lists of positions, one for each document, got {places.offsets.size - 1}"
         )
-    positions = given.values[given.offsets[0] : given.offsets[-1]].astype(np.int64)
-    of = np.repeat(np.arange(n), np.diff(given.offsets))
+    positions = places.values[places.offsets[0] : places.offsets[-1]].astype(np.int64)
+    of = np.repeat(np.arange(n), np.diff(places.offsets))
     lengths = np.diff(cuts)
     if (bad := np.flatnonzero((positions < 0) | (positions > lengths[of]))).size:
         i = int(of[bad[0]])
         raise ValueError(f"boundaries: document {i}: position {positions[bad[0]]} is not in 0..{lengths[i]}")
     inside = (positions > 0) & (positions < lengths[of])
-    found = distinct(positions[inside] + cuts[of[inside]])
-    return found, np.searchsorted(cuts, found, side="right") - 1
+    cuts_inside = distinct(positions[inside] + cuts[of[inside]])
+    return cuts_inside, np.searchsorted(cuts, cuts_inside, side="right") - 1
 
 
 def weights_of(sample_weight: Any, offsets: np.ndarray) -> np.ndarray:

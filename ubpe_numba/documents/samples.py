@@ -57,14 +57,14 @@ def each(call: Callable[[Any], Any], signal: Any) -> list[Any] | None:
     """Results of a call for each of several recordings, named in errors; None for one signal."""
     if (parts := several(signal)) is None:
         return None
-    found = []
+    results = []
     for i, part in enumerate(parts):
         try:
-            found.append(call(part))
+            results.append(call(part))
         except (TypeError, ValueError) as error:
             name, _, rest = str(error).partition(": ")
             raise type(error)(f"{name}: recording {i}: {rest}") from None
-    return found
+    return results
 
 
 def as_columns(

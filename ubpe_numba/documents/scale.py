@@ -366,8 +366,8 @@ class Scale(Parameters):
         ValueError: signal: position 1: expected a sample in 0..10, got 99 (clip=True takes the last level)
         """
         (state, parts, gap, width), clip = self._fitted(), _flag(self.clip, "clip")
-        if (found := each(self.transform, signal)) is not None:
-            return found
+        if (results := each(self.transform, signal)) is not None:
+            return results
         columns, ndim = as_columns(signal, "signal", "iuf", width)
         missing = missing_in(signal, columns, gap is not None)
         symbols = np.empty(columns.shape, np.int32)
@@ -432,8 +432,8 @@ class Scale(Parameters):
         ([-0.75, 0.25, 0.75], array([0.25]))
         """
         _, parts, gap, width = self._fitted()
-        if (found := each(self.inverse_transform, symbols)) is not None:
-            return found
+        if (results := each(self.inverse_transform, symbols)) is not None:
+            return results
         refuse_masked(symbols, "symbols")
         columns, ndim = as_columns(symbols, "symbols", "iu", width)
         samples = np.empty(columns.shape)
@@ -601,10 +601,10 @@ def _cut(scale: _Channel, x: NDArray[Any]) -> NDArray[np.int64]:
                 levels = np.floor(above * scale.n / (span or 1.0))
             else:
                 levels = np.floor(above / span * scale.n)
-    found: NDArray[np.int64] = np.minimum(levels, scale.n - 1).astype(np.int64)
-    found[x < scale.low] = -1
-    found[x > scale.high] = scale.n
-    return found
+    indices: NDArray[np.int64] = np.minimum(levels, scale.n - 1).astype(np.int64)
+    indices[x < scale.low] = -1
+    indices[x > scale.high] = scale.n
+    return indices
 
 
 def _middles(scale: _Channel, levels: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -731,8 +731,8 @@ def _number(value: Any, name: str) -> Number:
         return int(value)
     if not math.isfinite(value):
         raise ValueError(f"{name}: expected a finite number, got {value}")
-    given = float(value)
-    return int(given) if abs(given) < 2**53 and given.is_integer() else given
+    number = float(value)
+    return int(number) if abs(number) < 2**53 and number.is_integer() else number
 
 
 def _for_each_channel(value: Any, name: str, n: int) -> tuple[Number, ...]:

@@ -141,11 +141,11 @@ class DenseText:
                 np.add(neighbours, mine, out=neighbours)
             return swept
 
-        found = self._each(one, pieces)
-        replaced = np.sum([swept["replaced"] for swept in found], axis=0)
+        outcomes = self._each(one, pieces)
+        replaced = np.sum([swept["replaced"] for swept in outcomes], axis=0)
         # the document that was counted last
         documents, last = np.zeros(len(batch), np.int64), np.full(len(batch), -1)
-        for swept in found:
+        for swept in outcomes:
             documents += swept["documents"] - ((swept["first"] >= 0) & (swept["first"] == last))
             last = np.where(swept["first"] >= 0, swept["last"], last)
         chosen = counts[table[:, 0], table[:, 1]]
@@ -248,6 +248,8 @@ def merge_dense(
             progress.update(len(text.lengths), text.merges[-1][2])
     text.compact(drop_separators=True)
     text.cells.resize(text.used, refcheck=False)  # in place, to give back memory that is not used any more
-    given = Documents(text.cells, text.separators, "int")
-    corpus = corpus._replace(given=given, values=given.values, offsets=given.offsets, n_symbols=text.used)
+    documents = Documents(text.cells, text.separators, "int")
+    corpus = corpus._replace(
+        given=documents, values=documents.values, offsets=documents.offsets, n_symbols=text.used
+    )
     return corpus, np.array(text.lengths), np.array(text.merges, np.int64).reshape(-1, 5), text.symbols

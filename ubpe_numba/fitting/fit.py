@@ -102,9 +102,9 @@ class Merges(NamedTuple):
 
         Wherever a merge replaced its pair, one occurrence of each part was lost and one of its own was won.
         """
-        found = np.concatenate([self.symbols, self.replaced])
-        np.subtract.at(found, self.pairs.ravel(), np.repeat(self.replaced, 2))
-        return found
+        occurrences = np.concatenate([self.symbols, self.replaced])
+        np.subtract.at(occurrences, self.pairs.ravel(), np.repeat(self.replaced, 2))
+        return occurrences
 
 
 def allocate_task(parts: int, tokens: int, merges: int) -> d.Task:
@@ -421,12 +421,12 @@ class Loop:
             self.state["batch"] = self.batch = self.memory.batch(
                 counts, self.wanted_batch, self.n_symbols // _LEAST_BATCH_PART, scratch
             )
-            given = (
+            room = (
                 self.threshold,
                 min(self._least_chosen(), int(best[0]) if best.size else _ENDLESS),
                 self.batch,
             )
-            self.threshold, positions = self.memory.threshold(counts, *given, scratch)
+            self.threshold, positions = self.memory.threshold(counts, *room, scratch)
             # of the only shard
             self.text.shards.base["arena"][1] = min(positions, self.text.shards.arena.size)
         return int(np.count_nonzero(mergeable >= self.threshold))
@@ -574,8 +574,8 @@ def loop_of(
         from ubpe_numba.fitting.memory import Memory  # here only: few fits have a limit
 
         divisible = corpus.weights is None and n_cells < MOST_CELLS and settings.mirror is None
-        given = settings.memory_limit, n_cells, corpus.offsets.size, divisible
-        memory = Memory.within(*given, np.dtype(cell).itemsize, n_tokens=settings.n_tokens)
+        arguments = settings.memory_limit, n_cells, corpus.offsets.size, divisible
+        memory = Memory.within(*arguments, np.dtype(cell).itemsize, n_tokens=settings.n_tokens)
     # one shard takes the least
     threads, n_shards = plan(n_cells, settings.n_threads if memory is None else 1, settings.n_shards)
     if settings.mirror is not None:  # a pair and its mirror may overlap at a border

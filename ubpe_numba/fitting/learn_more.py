@@ -49,15 +49,17 @@ def learn_more(
     old_pairs = old.merges
     assert old_pairs is not None
     times = 1 if settings.mirror is None else 2
-    kept = old.n_learned if history is None or settings.n_candidates == 1 else history.last_round
-    if kept < old.n_learned:
-        again = _of_first(settings, old.n_alphabet + kept)._replace(n_tokens=len(old))
-        last_round = fit(*_encoded(corpus, alphabet, old, kept, settings), again, None, np.diff(old.offsets))
-        if not np.array_equal(last_round.pairs, old_pairs[kept:]):
-            kept = old.n_learned
-    start, tokens = _encoded(corpus, alphabet, old, kept, settings)
-    more = fit(start, tokens, _of_first(settings, old.n_alphabet + kept), progress, np.diff(old.offsets))
-    known = old.n_learned - kept  # merges at the beginning of `more` that the old vocabulary has
+    n_same = old.n_learned if history is None or settings.n_candidates == 1 else history.last_round
+    if n_same < old.n_learned:
+        again = _of_first(settings, old.n_alphabet + n_same)._replace(n_tokens=len(old))
+        last_round = fit(
+            *_encoded(corpus, alphabet, old, n_same, settings), again, None, np.diff(old.offsets)
+        )
+        if not np.array_equal(last_round.pairs, old_pairs[n_same:]):
+            n_same = old.n_learned
+    start, tokens = _encoded(corpus, alphabet, old, n_same, settings)
+    more = fit(start, tokens, _of_first(settings, old.n_alphabet + n_same), progress, np.diff(old.offsets))
+    known = old.n_learned - n_same  # merges at the beginning of `more` that the old vocabulary has
     if history is not None:
         counts, documents = more.counts[known:], more.documents[known:]
         weights = 1 if corpus.weights is None else corpus.weights
@@ -68,7 +70,7 @@ def learn_more(
             np.concatenate([history.document_frequencies, documents]),
             np.concatenate([history.lengths, lengths[known:]]),
             np.concatenate([history.n_symbols, n_symbols]),
-            kept + more.last_round,
+            n_same + more.last_round,
         )
     return vocabulary_of(more, times * corpus.n_documents, times * corpus.n_symbols, old, known), history
 
@@ -89,13 +91,13 @@ def with_new_symbols(alphabet: Alphabet, old: Vocabulary, given: Documents) -> t
     >>> alphabet.symbols.tolist(), vocabulary.merges.tolist()
     ([0, 1, 5, 7], [[0, 1], [4, 0]])
     """
-    found, n = alphabet.aligned(given), alphabet.size
-    symbols = distinct_symbols(found)
+    aligned, n = alphabet.aligned(given), alphabet.size
+    symbols = distinct_symbols(aligned)
     new = symbols[alphabet.lookup(symbols) < 0]
     if not new.size or old.merges is None:
         return alphabet, old
-    if isinstance(found.kind, Named):
-        wider = Alphabet(Named(found.kind.names), n + new.size)
+    if isinstance(aligned.kind, Named):
+        wider = Alphabet(Named(aligned.kind.names), n + new.size)
     else:
         all_of_them = np.concatenate([alphabet.symbols, new, alphabet.folded_symbols])
         wider = Alphabet._from_values(all_of_them, alphabet.kind, "docs", n + new.size, alphabet.folded_ids)
@@ -136,9 +138,9 @@ def _encoded(
         if len(bounds) > 2:
             parts.append(ids.values)
             lengths.append(ids.lengths)
-    given = Documents(ids.values, ids._offsets, "int")
+    documents = Documents(ids.values, ids._offsets, "int")
     if len(bounds) > 2:
-        given = Documents(parts.finish(), offsets_of(np.concatenate(lengths)), "int")
-    return corpus._replace(given=given, values=given.values, offsets=given.offsets), Alphabet.dense(
-        old.n_alphabet + m
-    )
+        documents = Documents(parts.finish(), offsets_of(np.concatenate(lengths)), "int")
+    return corpus._replace(
+        given=documents, values=documents.values, offsets=documents.offsets
+    ), Alphabet.dense(old.n_alphabet + m)

@@ -46,8 +46,8 @@ class _Learner:
     def __init__(self, counts: Mapping[str, int], prefix: str) -> None:
         self.prefix, self.weights = prefix, list(counts.values())
         pieces = [[word[:1], *(prefix + c for c in word[1:])] for word in counts]
-        found = {piece: prefix != "" and i > 0 for word in pieces for i, piece in enumerate(word)}
-        self.names = sorted(found, key=lambda piece: (found[piece], piece))
+        is_inside = {piece: prefix != "" and i > 0 for word in pieces for i, piece in enumerate(word)}
+        self.names = sorted(is_inside, key=lambda piece: (is_inside[piece], piece))
         self.id_of = {name: i for i, name in enumerate(self.names)}
         self.words = [[self.id_of[piece] for piece in word] for word in pieces]
         self.pairs: dict[tuple[int, int], int] = {}

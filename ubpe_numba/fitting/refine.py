@@ -125,23 +125,25 @@ def refined(
         tokens = Ragged.from_lists(
             {token.tobytes(): token for token in [*tokens, *merges]}.values()
         ).compact()
-    made = _with_counts(corpus, ids, tokens, n_alphabet, n_threads)
+    vocabulary = _with_counts(corpus, ids, tokens, n_alphabet, n_threads)
     if objective == "likelihood":
-        return pruned(ids, corpus, made, n, n_threads, progress)
+        return pruned(ids, corpus, vocabulary, n, n_threads, progress)
     # then the merges of a fit may be better
     if goal[0] is False or not len(units.held) or time.monotonic() >= deadline:
         merges = merges_of(corpus, alphabet, n, None)
         other = _with_counts(corpus, ids, merges, n_alphabet, n_threads)
-        assert made.occurrences is not None
+        assert vocabulary.occurrences is not None
         assert other.occurrences is not None
-        if other.occurrences.sum() < made.occurrences.sum():
+        if other.occurrences.sum() < vocabulary.occurrences.sum():
             if len(merges) < n:  # a fit may end early: further tokens fill what room is left
                 both = list({token.tobytes(): token for token in [*merges, *tokens]}.values())[:n]
                 other = _with_counts(corpus, ids, Ragged.from_lists(both).compact(), n_alphabet, n_threads)
-            made = other
+            vocabulary = other
     # of equally short paths the encoder takes that of the largest idf, which is known only now
-    shortest = PathEncoder(made).encode(ids, "shortest", n_threads)
-    return made.with_statistics(occurrences=usage_in(shortest, corpus, len(made), n_threads).counts)
+    shortest = PathEncoder(vocabulary).encode(ids, "shortest", n_threads)
+    return vocabulary.with_statistics(
+        occurrences=usage_in(shortest, corpus, len(vocabulary), n_threads).counts
+    )
 
 
 def _with_counts(

@@ -75,13 +75,13 @@ def likeliest(
         PathEncoder(vocabulary, None, frames),
         np.arange(len(vocabulary)) if frames is None else frames.of,
     )
-    given = ids if frames is None else frames.marked(ids)
+    sequences = ids if frames is None else frames.marked(ids)
     p = probabilities(counts)
     for _ in progress.rounds(range(n_rounds), "expectation, maximisation"):
-        expected, _ = Lattice(encoder, p[of]).expected_counts(given, corpus.weights, n_threads)
+        expected, _ = Lattice(encoder, p[of]).expected_counts(sequences, corpus.weights, n_threads)
         p = probabilities(np.bincount(of, expected, len(vocabulary)))
     logs = logarithms(p)
-    encoded = PathEncoder(vocabulary, logs, frames).encode(given, objective, n_threads)
+    encoded = PathEncoder(vocabulary, logs, frames).encode(sequences, objective, n_threads)
     encoded = trusted(of[encoded.values].astype(np.int32), encoded._offsets)
     usage = usage_in(encoded, corpus, len(vocabulary), n_threads)
     return vocabulary.with_statistics(log_probabilities=logs, occurrences=usage.counts)

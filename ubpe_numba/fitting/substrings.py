@@ -60,8 +60,10 @@ class Substrings:
         while self.longest < (longest or 2**31 - 1) and nodes.size:  # one length after the other
             nodes, numbers, counts = _longer(nodes, numbers, of_node, min_count)
             if n_edges + nodes.size > most_edges or n_tokens + counts.size > most:
-                told = "candidates of more than %d symbols are left out: there would be %d of %d edges, at most %d of %d"
-                log.info(told, self.longest, n_tokens + counts.size, n_edges + nodes.size, most, most_edges)
+                message = "candidates of more than %d symbols are left out: there would be %d of %d edges, at most %d of %d"
+                log.info(
+                    message, self.longest, n_tokens + counts.size, n_edges + nodes.size, most, most_edges
+                )
                 break
             self.longest += 1
             at = np.empty(counts.size, np.int32)
@@ -108,9 +110,11 @@ class Substrings:
         whole, nothing = Ragged.concat([symbols, longer]), np.empty(0, np.int32)
         edges, states, _, _ = automaton.automaton_of(self.n_alphabet, writable(whole.values), whole.lengths)
         of_token = np.arange(-self.n_alphabet, len(longer), dtype=np.int32)  # symbols are below 0: not wanted
-        found = np.zeros(self.starts.size - 1, np.int64)
-        kernels.find_tokens(self.values, self.offsets, edges, states, of_token, True, found, nothing, nothing)
-        starts = offsets_of(found + np.diff(self.starts))
+        n_edges = np.zeros(self.starts.size - 1, np.int64)
+        kernels.find_tokens(
+            self.values, self.offsets, edges, states, of_token, True, n_edges, nothing, nothing
+        )
+        starts = offsets_of(n_edges + np.diff(self.starts))
         if starts[-1] > most_edges:
             raise MemoryError(
                 f"memory_limit: tokens have {starts[-1]} places in the documents, there is room for {most_edges}"
@@ -121,11 +125,11 @@ class Substrings:
             starts[:-1].copy(),
         )
         kernels.copy_edges(self.starts, self.lengths, self.tokens, cursors, lengths, number)
-        new = places_of(cursors, found)  # the edges that follow
+        new = places_of(cursors, n_edges)  # the edges that follow
         kernels.find_tokens(
             self.values, self.offsets, edges, states, of_token, False, cursors, lengths, number
         )
-        nodes, of = np.repeat(np.arange(found.size), found), number[new]
+        nodes, of = np.repeat(np.arange(n_edges.size), n_edges), number[new]
         first, length = np.full(len(longer), -1, np.int64), np.zeros(len(longer), np.int32)
         first[of[::-1]] = nodes[::-1]
         length[of] = lengths[new]
@@ -154,10 +158,10 @@ def _longer(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The frequent substrings that are one symbol longer: nodes, numbers, and counts."""
     table = np.full(4 << nodes.size.bit_length(), -1, np.int64).view(EDGE)
-    found, counts = np.empty(nodes.size, np.int32), np.zeros(nodes.size, np.int64)
-    k = kernels.count_longer(nodes, numbers, weights, table, found, counts)
+    longer, counts = np.empty(nodes.size, np.int32), np.zeros(nodes.size, np.int64)
+    k = kernels.count_longer(nodes, numbers, weights, table, longer, counts)
     often = counts[:k] >= min_count
     number = np.append(np.where(often, np.cumsum(often) - 1, -1), -1).astype(np.int32)
-    found = number[found]
-    stay = found >= 0
-    return nodes[stay], found[stay], counts[:k][often]
+    longer = number[longer]
+    stay = longer >= 0
+    return nodes[stay], longer[stay], counts[:k][often]

@@ -149,11 +149,11 @@ def cut(offsets: np.ndarray, n_shards: int, near: int | None = None) -> Cut:
         after = int(np.searchsorted(offsets, target))
         nearest = after if after == 0 or offsets[after] - target <= target - offsets[after - 1] else after - 1
         if abs(int(offsets[nearest]) - target) <= reach:
-            found = (int(offsets[nearest]), nearest, False)
+            place = (int(offsets[nearest]), nearest, False)
         else:
-            found = (target, after - 1, True)
-        if cuts[-1][0] < found[0] < offsets[-1]:
-            cuts.append(found)
+            place = (target, after - 1, True)
+        if cuts[-1][0] < place[0] < offsets[-1]:
+            cuts.append(place)
     cuts.append((int(offsets[-1]), last, False))
     at, segment, inside = zip(*cuts, strict=True)
     return Cut(np.array(at), np.array(segment), np.array(inside))
@@ -276,7 +276,7 @@ class LocalText:
         self, corpus: Corpus, alphabet: Alphabet, place: Cut, weighted: bool, room: tuple[int, int, int], threads: int,
         whole: bool = True, cell: type = np.int32, memory: Memory | None = None,
     ) -> None:  # fmt: skip
-        offsets, given = corpus.offsets, (corpus.document_of, corpus.weights)
+        offsets, origin = corpus.offsets, (corpus.document_of, corpus.weights)
         tokens, slots, merges = room
         self.k, self.limited, self.scratch = place.at.size - 1, memory is not None, 0
         self.threads, self.n_symbols = threads, int(place.at[-1] - place.at[0])
@@ -289,7 +289,7 @@ class LocalText:
         self.weighted: Weighted | None = None
         if weighted:
             self.weighted = allocate_weighted(
-                self.shards.base, segments, *given, offsets.size - 1, tokens, merges
+                self.shards.base, segments, *origin, offsets.size - 1, tokens, merges
             )
         self._counted = (
             alphabet.size > (s.DENSE if memory is None else memory.dense) or corpus.given.kind == "marks"
@@ -298,7 +298,7 @@ class LocalText:
         self.symbol_counts: np.ndarray = np.sum(counts, axis=0)
         self._counted |= not whole  # of a host the driver adds the others
         self.borders = (
-            allocate_borders(place.segment, place.inside, *given, merges) if whole and self.k > 1 else None
+            allocate_borders(place.segment, place.inside, *origin, merges) if whole and self.k > 1 else None
         )
 
     def _load(
@@ -361,8 +361,8 @@ class LocalText:
             s.weigh_dense(cells, self._weights(k), n_tokens, weights)
             return counts, weights
 
-        found = self.each(one)
-        self._dense, weights = zip(*found, strict=True)
+        tables = self.each(one)
+        self._dense, weights = zip(*tables, strict=True)
         total = np.empty(n_tokens * n_tokens, np.int64)
 
         def add(k: int) -> None:
@@ -426,15 +426,15 @@ class LocalText:
 
     def _sorted_ranges(self, k: int) -> Iterator[tuple[int, int]]:
         """The ranges of left tokens, while the pairs of each are sorted."""
-        found = self._sorted
-        for first, last in found.ranges:
-            if len(found.ranges) > 1:
-                s.sort_by_left(self._cells(k), first, last, found.starts[k], found.ends[k])
+        ranges = self._sorted
+        for first, last in ranges.ranges:
+            if len(ranges.ranges) > 1:
+                s.sort_by_left(self._cells(k), first, last, ranges.starts[k], ranges.ends[k])
             yield first, last
 
     def count_sorted(self, threshold: int, floor: int) -> tuple[np.ndarray, np.ndarray, int]:
         """See `Text`."""
-        found = self._sorted
+        ranges = self._sorted
         # a pair that reaches the threshold reaches this in one shard at least
         least = max(1, -(-threshold // self.k))
 
@@ -442,12 +442,12 @@ class LocalText:
             shard = self._shard(k)
             cells = self._cells(k), shard.separators, shard.segment_of_block
             weights = (None, None) if self.weighted is None else (self._weights(k), self.weighted.sums[k, 1])
-            starts = shard.counters, found.starts[k], found.ends[k]
-            begin, end = found.rooms[k : k + 2]
+            starts = shard.counters, ranges.starts[k], ranges.ends[k]
+            begin, end = ranges.rooms[k : k + 2]
             at, below = begin, 0
             for _ in self._sorted_ranges(k):
                 n, rare = s.count_sorted(
-                    *cells, *weights, *starts, least, floor, found.pairs[at:end], found.counts[at:end]
+                    *cells, *weights, *starts, least, floor, ranges.pairs[at:end], ranges.counts[at:end]
                 )  # type: ignore[call-arg]
                 at, below = at + int(n), below + int(rare)
             return at - begin, below
@@ -455,18 +455,18 @@ class LocalText:
         sizes, below = np.array(self.each(one), np.int64).T
         if self.k == 1:
             n = int(sizes[0])
-            return found.pairs[:n], found.counts[:n], int(below[0])
-        begins = np.array(found.rooms[:-1], np.int64)
+            return ranges.pairs[:n], ranges.counts[:n], int(below[0])
+        begins = np.array(ranges.rooms[:-1], np.int64)
         ends = begins + sizes
-        at, (pairs, counts) = int(ends[-1]), found.across  # one list more, of which there is room at the end
-        found.pairs[at : at + pairs.size], found.counts[at : at + pairs.size] = pairs, counts
-        lists = found.pairs, found.counts, np.append(begins, at), np.append(ends, at + pairs.size)
+        at, (pairs, counts) = int(ends[-1]), ranges.across  # one list more, of which there is room at the end
+        ranges.pairs[at : at + pairs.size], ranges.counts[at : at + pairs.size] = pairs, counts
+        lists = ranges.pairs, ranges.counts, np.append(begins, at), np.append(ends, at + pairs.size)
         # rarer pairs were not counted: there may be some
-        return *add_up(*lists, least, threshold, found.ends[0].size - 1), int(threshold > floor)
+        return *add_up(*lists, least, threshold, ranges.ends[0].size - 1), int(threshold > floor)
 
     def list_sorted(self, pairs: np.ndarray) -> np.ndarray:
         """See `Text`."""
-        found = self._sorted
+        ranges = self._sorted
         slices = [np.empty(2 * pairs.size, np.int32) for _ in range(self.k)]
         counts = [np.zeros(pairs.size, np.int64) for _ in range(self.k)]
 
@@ -474,7 +474,7 @@ class LocalText:
             shard = self._shard(k)
             cells = self._cells(k), shard.separators, shard.segment_of_block
             weights = None if self.weighted is None else self._weights(k)
-            starts, scratch = (found.starts[k], found.ends[k]), (shard.counters[2], shard.neighbours)
+            starts, scratch = (ranges.starts[k], ranges.ends[k]), (shard.counters[2], shard.neighbours)
             top = 0
             for first, last in self._sorted_ranges(k):
                 a, b = np.searchsorted(pairs, [first << 32, last << 32])
@@ -488,17 +488,17 @@ class LocalText:
         del self._sorted
         self._slices = slices
         total = np.asarray(np.sum(counts, axis=0))
-        add_across(total, pairs, found.across)
+        add_across(total, pairs, ranges.across)
         return total
 
     def give_slots(self, slots: np.ndarray) -> None:
         """See `Text`."""
-        kept = np.flatnonzero(slots >= 0)
-        at, slices = slots[kept], self._slices
+        listed = np.flatnonzero(slots >= 0)
+        at, slices = slots[listed], self._slices
         del self._slices
 
         def one(k: int) -> None:
-            self.shards.slices[k].reshape(-1, 2)[at] = slices[k].reshape(-1, 2)[kept]
+            self.shards.slices[k].reshape(-1, 2)[at] = slices[k].reshape(-1, 2)[listed]
 
         self.each(one)
 
@@ -607,12 +607,12 @@ def ranges_of(counts: np.ndarray, most: int) -> list[tuple[int, int]]:
     [(0, 2), (2, 3), (3, 5)]
     """
     sums = np.cumsum(counts)
-    found, end, before = [], 0, 0
+    ranges, end, before = [], 0, 0
     while end < counts.size:
         begin, end = end, int(np.searchsorted(sums, before + most, "right"))
         before = int(sums[end - 1])
-        found.append((begin, end))
-    return found
+        ranges.append((begin, end))
+    return ranges
 
 
 def ids_of(corpus: Corpus, alphabet: Alphabet, begin: int, end: int) -> np.ndarray:
@@ -691,8 +691,8 @@ def add_up(
     See `s.add_up`.
     """
     most = int((ends - begins).sum())
-    found, bounds = np.empty(most, np.int64), np.empty(most, np.int64)
+    pairs_of_all, bounds = np.empty(most, np.int64), np.empty(most, np.int64)
     n = s.add_up(
-        pairs, counts, begins, ends, least, threshold, np.zeros((3, n_tokens), np.int64), found, bounds
+        pairs, counts, begins, ends, least, threshold, np.zeros((3, n_tokens), np.int64), pairs_of_all, bounds
     )
-    return found[:n], bounds[:n]
+    return pairs_of_all[:n], bounds[:n]

@@ -132,12 +132,12 @@ def _choice(
     Also the candidates of the first search.
     """
     first, fewest, last = searches[0], 2**63, 0
-    chosen = kept = [np.empty(0, np.int64) for _ in searches]
+    chosen = candidates = [np.empty(0, np.int64) for _ in searches]
     best = Goal(True, 0)
 
     def better(goal: Goal) -> bool:
         """Whether a goal is better than the best before; searches continue from the last choice."""
-        nonlocal best, chosen, kept, fewest, last
+        nonlocal best, chosen, candidates, fewest, last
         chosen = [
             search.search(goal, inside, *_QUICK)[0] for search, inside in zip(searches, chosen, strict=True)
         ]
@@ -148,7 +148,7 @@ def _choice(
         log.info("refine: %d tokens on what is held out by %s", last, goal)
         if last >= _BETTER * fewest and not (goal.robust and goal.min_count == min_count):
             return False
-        best, kept, fewest = goal, chosen, last
+        best, candidates, fewest = goal, chosen, last
         return True
 
     levels, before = first.levels(min_count or _LEAST), 0
@@ -158,12 +158,12 @@ def _choice(
             break
         # with room left, tokens that fill it may be as good
         before = last if chosen[0].size == first.n else 0
-    chosen = kept
+    chosen = candidates
     for count in levels if robust is None else ():
         if count <= best.min_count and not better(Goal(False, count)):
             break
     log.info("refine: %s", best)
-    return best, kept[0]
+    return best, candidates[0]
 
 
 class _Part:
@@ -202,8 +202,8 @@ class _Part:
         ), worth
 
     def gains(self, prefer: np.ndarray) -> np.ndarray:
-        given = *self.edges, self.ahead, self.after, prefer
-        kernels.candidate_gains(self.nodes, *self.units, *given, _cleared(self.gains_of, -1))
+        arguments = *self.edges, self.ahead, self.after, prefer
+        kernels.candidate_gains(self.nodes, *self.units, *arguments, _cleared(self.gains_of, -1))
         return self.gains_of
 
 

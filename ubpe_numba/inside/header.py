@@ -238,9 +238,9 @@ class Kernels:
         if doc.dtype == np.uint64 and (beyond := values > np.uint64(2**63 - 1)).any():
             values = values.astype(np.int64)
             values[beyond] = next(x for x in range(-(2**63), 0) if alphabet.lookup(np.array([x]))[0] < 0)
-        given = Documents(values, np.array([0, values.size]), alphabet.kind)
+        documents = Documents(values, np.array([0, values.size]), alphabet.kind)
         unknown = choice_of(plan.unknown, alphabet, plan.model.segmenter.special)
-        return plan.documents(given, unknown, ("none", "none"), "doc")[0].values
+        return plan.documents(documents, unknown, ("none", "none"), "doc")[0].values
 
     def _symbols(self, ids: Any) -> NDArray[Any]:
         """The symbols of ids, for Python.
@@ -290,9 +290,9 @@ def _header(tokenizer: Any, plan: Plan) -> NDArray[np.int64]:
 def of_header(header: NDArray[np.int64]) -> Kernels:
     """The `Kernels` of a header that comes back from compiled code."""
     tokenizer, plan = header.base.of  # type: ignore[union-attr]
-    made = object.__new__(Kernels)
-    made._set(tokenizer, plan, plan.tables.decoder.dtype, header)
-    return made
+    instance = object.__new__(Kernels)
+    instance._set(tokenizer, plan, plan.tables.decoder.dtype, header)
+    return instance
 
 
 register_type(KernelsType, {"header": "_header"}, of_header)

@@ -47,10 +47,10 @@ _WORD = ir.IntType(64)
 
 def _stamp() -> str:
     """A hash of everything that compiled functions of users depend on."""
-    made = hashlib.sha256()
+    digest = hashlib.sha256()
     for path in [*kernel_sources(), pathlib.Path(__file__)]:
-        made.update(path.read_bytes())
-    return made.hexdigest()[:16]
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
 
 
 _STAMP = _stamp()
@@ -125,12 +125,12 @@ def register_type(kind: type, names: dict[str, str], make: Callable[..., Any]) -
     @box(kind)
     def _box(kind: Any, value: Any, c: Any) -> Any:
         native = cgutils.create_struct_proxy(kind)(c.context, c.builder, value=value)
-        given = [c.box(getattr(kind, name), getattr(native, name)) for name in names]
+        arguments = [c.box(getattr(kind, name), getattr(native, name)) for name in names]
         maker = c.env_manager.read_const(c.env_manager.add_const(make))
-        made = c.pyapi.call_function_objargs(maker, given)
-        for one in given:
+        result = c.pyapi.call_function_objargs(maker, arguments)
+        for one in arguments:
             c.pyapi.decref(one)
-        return made
+        return result
 
     @lower_constant(kind)
     def _refuse(context: Any, builder: Any, kind: Any, value: Any) -> Any:

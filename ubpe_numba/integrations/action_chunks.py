@@ -108,7 +108,7 @@ def coefficients_of(blocks: list[NDArray[np.float64]], scale: float) -> list[NDA
 
     ValueError if floats cannot hold them.
     """
-    found, first = [], 0
+    results, first = [], 0
     for block in blocks:
         with np.errstate(over="ignore", invalid="ignore"):  # infinities are errors below
             part: NDArray[np.float64] = np.rint(fft().dct(block, axis=1, norm="ortho") * scale)
@@ -116,9 +116,9 @@ def coefficients_of(blocks: list[NDArray[np.float64]], scale: float) -> list[NDA
             raise ValueError(
                 f"chunks: chunk {first + int(np.argmin(finite))}: numbers too large for a scale of {scale:g}"
             )
-        found.append(part)
+        results.append(part)
         first += len(block)
-    return found
+    return results
 
 
 def document_lengths(blocks: list[NDArray[np.float64]], row: int | None) -> NDArray[np.int64]:

@@ -236,9 +236,9 @@ class ActionTokenizer:
             )
         blocks = as_blocks(chunks)
         if max_error is not None:  # some floats may be lost as well
-            given = _checked_scale(max_error, "max_error")
+            bound = _checked_scale(max_error, "max_error")
             scale = (
-                max((_gain(block.shape[1]) for block in blocks if block.size), default=1) / given * (1 + 1e-6)
+                max((_gain(block.shape[1]) for block in blocks if block.size), default=1) / bound * (1 + 1e-6)
             )
         scale, most = _checked_scale(scale), positive(vocab_size, "vocab_size")
         if getattr(chunks, "ndim", 3) == 2:  # one chunk is a column of a data set in most cases
@@ -366,9 +366,9 @@ class ActionTokenizer:
         outside = self._outside(parts)
         if outside.any() and self.out_of_range != "clip":
             chunk = int(np.flatnonzero(outside)[0])
-            found = [one for part in parts for one in part][chunk]
-            frequency, dimension = np.argwhere((found < self.min_token) | (found > self.max_token))[0]
-            where = f"chunk {chunk}, frequency {frequency}, dimension {dimension}: {found[frequency, dimension]:.0f}"
+            ids = [one for part in parts for one in part][chunk]
+            frequency, dimension = np.argwhere((ids < self.min_token) | (ids > self.max_token))[0]
+            where = f"chunk {chunk}, frequency {frequency}, dimension {dimension}: {ids[frequency, dimension]:.0f}"
             known = f"{self.min_token}..{self.max_token}"
             if self.out_of_range == "raise":
                 raise ValueError(
@@ -472,9 +472,9 @@ class ActionTokenizer:
         """
         if on_length not in ("raise", "fit"):
             raise ValueError(f"on_length: expected 'raise' or 'fit', got {quoted(on_length)}")
-        given, known = (time_horizon, action_dim), (self.time_horizon, self.action_dim)
+        shape, known = (time_horizon, action_dim), (self.time_horizon, self.action_dim)
         steps, dimensions = _checked_shape(
-            *(b if a is None else a for a, b in zip(given, known, strict=True))
+            *(b if a is None else a for a, b in zip(shape, known, strict=True))
         )
         for name, value in (("time_horizon", steps), ("action_dim", dimensions)):
             if value is None:
@@ -705,12 +705,12 @@ def _ids(documents: Any, skip: int | Iterable[int], n_ids: int) -> Ragged:
         raise TypeError(f"tokens: expected integers, got {kind}")
     values, offsets = values[offsets[0] : offsets[-1]], offsets - offsets[0]
     left_out = [integer(i, "skip") for i in (skip if isinstance(skip, Iterable) else [skip])]
-    kept = ~np.isin(values, left_out)
-    unknown = ((values < 0) | (values >= n_ids)) & kept
+    keep = ~np.isin(values, left_out)
+    unknown = ((values < 0) | (values >= n_ids)) & keep
     if unknown.any():
         at = int(np.argmax(unknown))
         raise UnknownTokenError(*place_in(offsets, at), int(values[at]), n_ids)
-    return Ragged(values[kept].astype(np.int32), offsets_of(kept)[offsets])
+    return Ragged(values[keep].astype(np.int32), offsets_of(keep)[offsets])
 
 
 def _checked_shape(time_horizon: Any, action_dim: Any) -> tuple[int | None, int | None]:

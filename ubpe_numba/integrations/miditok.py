@@ -70,8 +70,8 @@ class MusicAlphabet(NamedTuple):
             raise ValueError(
                 f"vocabulary: MidiTok has no character for the basic token of id {bad[0]}; make the vocabulary smaller"
             )
-        found = [*first, *sorted(set(ids).difference(first) | marks)]
-        order, mark = np.array(found, np.int64), max(map(found.index, marks), default=-1)
+        ordered = [*first, *sorted(set(ids).difference(first) | marks)]
+        order, mark = np.array(ordered, np.int64), max(map(ordered.index, marks), default=-1)
         symbols = np.full(max(ids, default=-1) + 1, -1, np.int32)
         known = np.arange(order.size) != mark
         symbols[order[known]] = np.flatnonzero(known)
@@ -82,16 +82,16 @@ class MusicAlphabet(NamedTuple):
     def symbols_of(self, sequences: Ragged) -> NDArray[np.int32]:
         """The symbols of basic ids. UnknownSymbolError for the first id that no basic token has."""
         values = sequences.compact().values
-        found = np.full(values.size, -1, np.int32)
+        symbols = np.full(values.size, -1, np.int32)
         within = (values >= 0) & (values < self.symbols.size)
-        found[within] = self.symbols[values[within]]
-        if (bad := np.flatnonzero(found < 0)).size:
+        symbols[within] = self.symbols[values[within]]
+        if (bad := np.flatnonzero(symbols < 0)).size:
             at, offsets = int(bad[0]), sequences.compact().offsets
             sequence = int(np.searchsorted(offsets, at, "right")) - 1
             raise UnknownSymbolError(
                 sequence, at - int(offsets[sequence]), int(values[at]), " of basic tokens"
             )
-        return found
+        return symbols
 
     def documents_of(
         self, symbols: NDArray[np.int32], cuts: NDArray[np.int64], *, apart: bool
@@ -124,16 +124,16 @@ class MusicAlphabet(NamedTuple):
 def pieces_of_texts(texts: Iterable[Any], what: str) -> Ragged:
     """The basic ids of texts as MidiTok writes them, or of lists of these."""
     lists = ([entry] if isinstance(entry, str) else entry for entry in texts)
-    found = []
+    pieces = []
     for i, text in enumerate(itertools.chain.from_iterable(lists)):
         if not isinstance(text, str):
             raise TypeError(
                 f"{what}: text {i}: expected a str of MidiTok's characters, got {type(text).__name__}"
             )
-        found.append(np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<i4") - FIRST_CHARACTER)
-    lengths = [piece.size for piece in found]
+        pieces.append(np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<i4") - FIRST_CHARACTER)
+    lengths = [piece.size for piece in pieces]
     return Ragged.from_lengths(
-        np.concatenate([np.empty(0, np.int32), *found]).astype(np.int32), np.array(lengths, np.int64)
+        np.concatenate([np.empty(0, np.int32), *pieces]).astype(np.int32), np.array(lengths, np.int64)
     )
 
 
@@ -154,14 +154,14 @@ def to_tokenizer(bpe: BPE, alphabet: MusicAlphabet) -> Any:
     pairs = [(names[left], names[right]) for left, right in merges.tolist()]
     ids = {name: i for i, name in enumerate(names)}
     if alphabet.mark < 0:
-        made = Tokenizer(models.BPE(vocab=ids, merges=pairs))
+        tokenizer = Tokenizer(models.BPE(vocab=ids, merges=pairs))
     else:
-        made = Tokenizer(
+        tokenizer = Tokenizer(
             models.BPE(vocab=ids, merges=pairs, continuing_subword_prefix="", end_of_word_suffix="")
         )
-        made.pre_tokenizer, made.decoder = pre_tokenizers.Metaspace(), decoders.Metaspace()
-    made.add_special_tokens([AddedToken(names[i]) for i in np.flatnonzero(alphabet.alone).tolist()])
-    return made
+        tokenizer.pre_tokenizer, tokenizer.decoder = pre_tokenizers.Metaspace(), decoders.Metaspace()
+    tokenizer.add_special_tokens([AddedToken(names[i]) for i in np.flatnonzero(alphabet.alone).tolist()])
+    return tokenizer
 
 
 def from_tokenizer(tokenizer: Any, basic: Iterable[int], marked: bool) -> tuple[BPE, MusicAlphabet] | str:
@@ -350,8 +350,8 @@ class BPEMixin(miditok.MusicTokenizer):  # type: ignore[misc]  # mypy does not r
         --------
         As for `BPEMixin`; for files ``tokenizer.train(30000, files_paths=paths)``.
         """
-        given = {"min_frequency": min_frequency, "max_token_length": max_token_length}
-        given = {name: value for name, value in given.items() if value is not None}
+        limits = {"min_frequency": min_frequency, "max_token_length": max_token_length}
+        limits = {name: value for name, value in limits.items() if value is not None}
         _one_source(iterator, files_paths, sequences)
         if model is None:
             self._check()
@@ -361,7 +361,7 @@ class BPEMixin(miditok.MusicTokenizer):  # type: ignore[misc]  # mypy does not r
         ):
             if sequences is not None:
                 raise ValueError("sequences: only for BPE; give files_paths or an iterator for another model")
-            super().train(vocab_size, model, iterator, files_paths, **given, **kwargs)
+            super().train(vocab_size, model, iterator, files_paths, **limits, **kwargs)
             return
         if kwargs:
             raise TypeError(f"train: {', '.join(sorted(kwargs))}: not an argument of BPE here")
@@ -460,11 +460,11 @@ class BPEMixin(miditok.MusicTokenizer):  # type: ignore[misc]  # mypy does not r
             raise NotFittedError(
                 "encode_token_ids: the tokenizer is not trained: call train, or load a trained one"
             )
-        found = self._understood()
-        if isinstance(found, str):
+        understood = self._understood()
+        if isinstance(understood, str):
             super().encode_token_ids(seq)
             return
-        bpe, alphabet = found
+        bpe, alphabet = understood
         sequences = [one for one in (seq if isinstance(seq, list) else [seq]) if not one.are_ids_encoded]
         for one in sequences:
             self.complete_sequence(one)
@@ -493,11 +493,11 @@ class BPEMixin(miditok.MusicTokenizer):  # type: ignore[misc]  # mypy does not r
         --------
         As for `BPEMixin`.
         """
-        found = self._understood() if self.is_trained else "it is not trained"
-        if isinstance(found, str):
+        understood = self._understood() if self.is_trained else "it is not trained"
+        if isinstance(understood, str):
             super().decode_token_ids(seq)
             return
-        bpe, alphabet = found
+        bpe, alphabet = understood
         sequences = [one for one in _sequences(seq) if one.are_ids_encoded]
         symbols = bpe.decode_batch(Ragged.from_lists([one.ids for one in sequences]))
         assert isinstance(symbols, Ragged)  # of integers
@@ -544,14 +544,14 @@ class BPEMixin(miditok.MusicTokenizer):  # type: ignore[misc]  # mypy does not r
     def _documents(self, alphabet: MusicAlphabet, iterator: Any, files_paths: Any, sequences: Any) -> Ragged:
         """The documents of a training. ValueError if it is nothing."""
         if sequences is not None:
-            given = list(_sequences(sequences, "sequences"))
-            for i, one in enumerate(given):
+            items = list(_sequences(sequences, "sequences"))
+            for i, one in enumerate(items):
                 if one.are_ids_encoded:
                     raise ValueError(
                         f"sequences: sequence {i} is encoded already; give basic tokens, made with encode_ids=False"
                     )
                 self.complete_sequence(one)
-            basic, cuts = self._cut(given, training=True)
+            basic, cuts = self._cut(items, training=True)
             what = "sequences"
         else:
             what, texts = (
@@ -627,10 +627,10 @@ class BPEMixin(miditok.MusicTokenizer):  # type: ignore[misc]  # mypy does not r
     def _of_training(self) -> tuple[BPE, MusicAlphabet]:
         if not self.is_trained:
             raise NotFittedError(f"{type(self).__name__}: not trained: call train, or load a trained one")
-        found = self._understood()
-        if isinstance(found, str):
-            raise ValueError(f"{type(self).__name__}: {found}")
-        return found
+        understood = self._understood()
+        if isinstance(understood, str):
+            raise ValueError(f"{type(self).__name__}: {understood}")
+        return understood
 
 
 class REMI(BPEMixin, miditok.REMI):  # type: ignore[misc]

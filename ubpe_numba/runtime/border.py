@@ -145,10 +145,10 @@ def tell() -> None:
     """
     for ability in ABILITIES.keys() - {"interface"}:
         names(ability)
-    told = [ability for ability in _off if ability not in _warned]
-    if told:
-        _warned.update(told)
-        lines = "; ".join(f"{_off[ability]}, so that {ABILITIES[ability].cost}" for ability in told)
+    missing = [ability for ability in _off if ability not in _warned]
+    if missing:
+        _warned.update(missing)
+        lines = "; ".join(f"{_off[ability]}, so that {ABILITIES[ability].cost}" for ability in missing)
         first, last = (".".join(map(str, known)) for known in _KNOWN)
         here = ", ".join(f"{package} {version(package)}" for package in ("numba", "llvmlite", "numpy"))
         warn(

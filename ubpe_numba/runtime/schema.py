@@ -58,7 +58,7 @@ class Schema(NamedTuple):
             raise ModelFormatError(f"{self.name}: expected an object")
         defaults = {name: field.default for name, field in self.fields.items() if field.default is not ...}
         check_fields({**defaults, **state}, self.fields, self.name)
-        found = {}
+        fields = {}
         for name, field in self.fields.items():
             value = state.get(name, field.default)
             if value is not field.default:
@@ -70,8 +70,8 @@ class Schema(NamedTuple):
                         else f"got shape {np.shape(value)}"
                     )
                     raise ModelFormatError(f"{self.name}: {name}: expected {field.expected}, {got}")
-            found[name] = value
-        return found
+            fields[name] = value
+        return fields
 
     def write(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Values as a dict, without defaults."""

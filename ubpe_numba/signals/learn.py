@@ -157,11 +157,11 @@ def settled(tokens: Tokens, text: Text) -> tuple[NDArray[np.int64], NDArray[np.i
     By bits in four rounds.
     """
     cost = np.full(len(tokens), UNIT)
-    found = text.paths(tokens, cost)
+    best = text.paths(tokens, cost)
     for _ in range(4 if text.settings.by_bits else 0):
-        cost = prices(text.counts(found, tokens), 1.0)
-        found = text.paths(tokens, cost)
-    return cost, text.counts(found, tokens), found
+        cost = prices(text.counts(best, tokens), 1.0)
+        best = text.paths(tokens, cost)
+    return cost, text.counts(best, tokens), best
 
 
 def learn(
@@ -215,31 +215,31 @@ def _steps(singles: list[Token], settings: Settings) -> list[Token]:
 
 def _tried(rest: Text, test: Text, singles: list[Token]) -> dict[tuple[str, int], tuple[float, Tokens]]:
     """Measure the test by tokens of the rest: exact tokens of several counts, and search rounds."""
-    made: dict[tuple[str, int], tuple[float, Tokens]] = {}
+    results: dict[tuple[str, int], tuple[float, Tokens]] = {}
     wanted, every = rest.settings.representation, max(1, round(rest.x.size / _SEARCHED))
     few = rest if every == 1 else _taken(rest, np.arange(rest.offsets.size - 1) % every == 0)
     for name in ("differences", "levels"):  # of equal ones differences, which serve at other levels too
         if wanted in ("auto", name):
-            found = {least: Tokens.of([*singles, *exact(few, name, least)]) for least in _LEAST}
-            scores = {least: _score(tokens, few, test) for least, tokens in found.items()}
+            tried = {least: Tokens.of([*singles, *exact(few, name, least)]) for least in _LEAST}
+            scores = {least: _score(tokens, few, test) for least, tokens in tried.items()}
             if few is not rest:
                 best = min(scores, key=scores.__getitem__)
-                found = {best: Tokens.of([*singles, *exact(rest, name, best)])}
-                scores = {best: _score(found[best], rest, test)}
-            made |= {(name, least): (scores[least], tokens) for least, tokens in found.items()}
+                tried = {best: Tokens.of([*singles, *exact(rest, name, best)])}
+                scores = {best: _score(tried[best], rest, test)}
+            results |= {(name, least): (scores[least], tokens) for least, tokens in tried.items()}
     if wanted in ("auto", "both"):
-        known = [one for choice, one in made.items() if choice[0] == "differences"]
+        known = [one for choice, one in results.items() if choice[0] == "differences"]
         start = (
             list(min(known, key=lambda one: one[0])[1]) if known else exact(rest, "differences", _LEAST[-1])
         )
         for name, first in (("from differences", start), ("from nothing", _steps(singles, rest.settings))):
             best = 0
             for i, tokens in enumerate(rounds(few, singles, first, _ROUNDS)):
-                made[name, i] = _score(tokens, few, test), tokens
-                best = i if made[name, i][0] < made[name, best][0] else best
+                results[name, i] = _score(tokens, few, test), tokens
+                best = i if results[name, i][0] < results[name, best][0] else best
                 if i - best > 2:
                     break
-    return made
+    return results
 
 
 def _pieces(offsets: NDArray[np.int64], size: int) -> NDArray[np.int64]:
@@ -260,13 +260,13 @@ def _taken(text: Text, chosen: NDArray[np.bool_]) -> Text:
 def _score(tokens: Tokens, text: Text, test: Text) -> float:
     """Tokens, or bits by the counts in the text, that the test needs; of the text itself if that is empty."""
     if not text.settings.by_bits:
-        found = (test if test.x.size else text).paths(tokens, np.full(len(tokens), UNIT))
-        return float(sum(part.parts.size for part in found))
-    cost, counts, found = settled(tokens, text)
+        best = (test if test.x.size else text).paths(tokens, np.full(len(tokens), UNIT))
+        return float(sum(part.parts.size for part in best))
+    cost, counts, best = settled(tokens, text)
     if test.x.size:
-        found = test.paths(tokens, cost)
+        best = test.paths(tokens, cost)
     p = (counts + 0.5) / (counts + 0.5).sum()
-    return -float(logarithms(p)[np.concatenate([part.parts["token"] for part in found])].sum())
+    return -float(logarithms(p)[np.concatenate([part.parts["token"] for part in best])].sum())
 
 
 def exact(text: Text, kind: str, least: int) -> list[Token]:
@@ -287,10 +287,10 @@ def exact(text: Text, kind: str, least: int) -> list[Token]:
         offsets = offsets_of(np.maximum(lengths - 1, 0))
     names, symbols, counts = np.unique(levels, return_inverse=True, return_counts=True)
     if is_relative:  # rare differences are written by levels, and no token crosses them
-        kept = np.sort(np.argsort(-counts, kind="stable")[: max(1, n // 2)])
+        often = np.sort(np.argsort(-counts, kind="stable")[: max(1, n // 2)])
         rank = np.full(names.size, -1, np.int64)
-        rank[kept] = np.arange(kept.size)
-        names, symbols = names[kept], rank[symbols]
+        rank[often] = np.arange(often.size)
+        names, symbols = names[often], rank[symbols]
         out = np.flatnonzero(symbols < 0)
         offsets = np.unique(np.concatenate([offsets, out, out + 1]))
         dropped = symbols[offsets[:-1]] < 0
@@ -302,15 +302,19 @@ def exact(text: Text, kind: str, least: int) -> list[Token]:
         docs = Ragged(symbols.astype(np.int32), offsets)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # of fits that end early
-            made = UBPE(n, 1, objective="shortest", alphabet=names.size, n_threads=text.settings.n_threads)
-            made = made.fit(docs, progress=False).refine(docs, robust=True, min_count=least, progress=False)
-        vocabulary = made._model.vocabulary
-        found = [names[vocabulary.sequence(t)] for t in range(len(vocabulary))]
+            tokenizer = UBPE(
+                n, 1, objective="shortest", alphabet=names.size, n_threads=text.settings.n_threads
+            )
+            tokenizer = tokenizer.fit(docs, progress=False).refine(
+                docs, robust=True, min_count=least, progress=False
+            )
+        vocabulary = tokenizer._model.vocabulary
+        tokens = [names[vocabulary.sequence(t)] for t in range(len(vocabulary))]
     else:
-        found = [names[t : t + 1] for t in range(min(n, names.size))]
+        tokens = [names[t : t + 1] for t in range(min(n, names.size))]
     if is_relative:
-        return [(1, (np.cumsum(token) * (step * FINE)).astype(np.int32)) for token in found]
-    return [(0, ((token * step + tolerance) * FINE).astype(np.int32)) for token in found]
+        return [(1, (np.cumsum(token) * (step * FINE)).astype(np.int32)) for token in tokens]
+    return [(0, ((token * step + tolerance) * FINE).astype(np.int32)) for token in tokens]
 
 
 def rounds(text: Text, singles: list[Token], start: list[Token], n_rounds: int) -> Iterator[Tokens]:
@@ -365,9 +369,9 @@ def recentred(tokens: Tokens, text: Text, found: list[Found], fixed: int) -> Tok
         n = int(tokens.lengths[t]) - 1
         if t < fixed or n == 0 or not rows.size:
             continue
-        given = text.x[parts["start"][rows, None] + np.arange(n)] - bases[rows, None]
-        middle = np.floor(given.mean(axis=0) + 0.5).astype(np.int64)
-        middle = np.clip(middle, given.max(axis=0) - half + 1, given.min(axis=0) + half)
+        samples = text.x[parts["start"][rows, None] + np.arange(n)] - bases[rows, None]
+        middle = np.floor(samples.mean(axis=0) + 0.5).astype(np.int64)
+        middle = np.clip(middle, samples.max(axis=0) - half + 1, samples.min(axis=0) + half)
         new[t] = new[t][0], np.append(middle, new[t][1][-1]).astype(np.int32)
     return Tokens.of(new)
 

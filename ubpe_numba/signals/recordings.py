@@ -162,8 +162,8 @@ def scale_of(
     if dead and (low is None or high is None):
         if len(dead) == n:
             raise ValueError("recordings: expected at least one sample that is not missing, or low and high")
-        told = f"recordings: channel {', '.join(map(str, dead))}: all samples are missing, so each recording has a gap there"
-        warn(f"{told}; low and high of each channel give it a scale")
+        message = f"recordings: channel {', '.join(map(str, dead))}: all samples are missing, so each recording has a gap there"
+        warn(f"{message}; low and high of each channel give it a scale")
     name = "step" if params["max_error"] is None else "max_error"
     each = np.asarray(params[name])
     if (
@@ -194,9 +194,9 @@ def scale_of(
             * FINE
             * float(each[channel] / fine[channel] / FINE if fine[channel] > 0 else 1)
         )
-        told = f"{name}: {where}expected more than {least:.3g} for samples up to {most[channel]:.17g}, which float64 rounds"
+        message = f"{name}: {where}expected more than {least:.3g} for samples up to {most[channel]:.17g}, which float64 rounds"
         raise ValueError(
-            f"{told}, got {each[channel]}; subtract an offset from the recordings, such as their mean"
+            f"{message}, got {each[channel]}; subtract an offset from the recordings, such as their mean"
         )
     scale = Scale(low=low, high=high, step=fine).fit(np.empty((0, n)[:ndim]))
     if scale.n_symbols >= MOST:
@@ -218,8 +218,8 @@ def values_of(
     if whole and samples.dtype.kind == "f" and (at := np.argwhere(samples != np.floor(samples))).size:
         i, channel = at[0].tolist()
         place = f"channel {channel}, position {i}" if scale.ndim_ == 2 else f"position {i}"
-        told = f"{where}: {place}: expected a whole number, as in the fit, got {samples[i, channel]}"
-        raise ValueError(f"{told}; round the samples, or fit on floats")
+        message = f"{where}: {place}: expected a whole number, as in the fit, got {samples[i, channel]}"
+        raise ValueError(f"{message}; round the samples, or fit on floats")
     low, high = np.array(scale.low_, np.float64), np.array(scale.high_, np.float64)
     if part.missing is not None:
         samples = np.where(part.missing, low, samples)

@@ -77,19 +77,19 @@ class SignalStream:
         values = symbols[:, 0]
         warn_of_clipped(n_clipped)
         offsets, is_gap = runs_of(missing)
-        made = []
+        ids = []
         for a, z, gap in zip(offsets[:-1].tolist(), offsets[1:].tolist(), is_gap.tolist(), strict=True):
             if gap:
-                made.append(self._flushed())
+                ids.append(self._flushed())
                 self._gap += z - a
             elif a < z:
-                made.append(self._gap_ids(self._gap) if self._gap else _NONE)
+                ids.append(self._gap_ids(self._gap) if self._gap else _NONE)
                 self._gap = 0
                 self._waiting.append(values[a:z])
                 self._n_waiting += z - a
         if self._n_waiting >= self._wanted:
-            made.append(self._certain())
-        return np.concatenate(made) if made else _NONE
+            ids.append(self._certain())
+        return np.concatenate(ids) if ids else _NONE
 
     def finish(self) -> NDArray[np.int32]:
         """End the stream; returns the ids that are left, int32[n]."""
@@ -109,23 +109,23 @@ class SignalStream:
         if not self._n_waiting:
             self._begin_anew()
             return _NONE
-        found, _ = self._searched()
+        paths, _ = self._searched()
         self._begin_anew()
         self._wanted = self._least
-        return found.parts["token"].astype(np.int32)
+        return paths.parts["token"].astype(np.int32)
 
     def _certain(self) -> NDArray[np.int32]:
         """The ids up to the state that all paths share."""
-        found, first = self._searched()
+        paths, first = self._searched()
         n = self._values.size - first
         low = n + 1 - self._tokens.longest  # at least 65: so many samples were waited for
-        rows, columns = np.nonzero(found.costs[low:] < INF)
+        rows, columns = np.nonzero(paths.costs[low:] < INF)
         live = set(zip((-rows - low).tolist(), columns.tolist(), strict=True))
         heap = list(live)
         heapq.heapify(heap)
         while len(heap) > 1:
             row, column = heapq.heappop(heap)
-            came = self._before(found, -row, column)
+            came = self._before(paths, -row, column)
             if came not in live:
                 live.add(came)
                 heapq.heappush(heap, came)
@@ -133,8 +133,8 @@ class SignalStream:
         ids: list[int] = []
         at = heap[0]
         while at[0]:
-            ids.append(int(found.back[-at[0], at[1]]["token"]))
-            at = self._before(found, -at[0], at[1])
+            ids.append(int(paths.back[-at[0], at[1]]["token"]))
+            at = self._before(paths, -at[0], at[1])
         if ids:
             self._values, self._known = self._values[first - row - 1 :].copy(), column
             self._n_waiting = n + row

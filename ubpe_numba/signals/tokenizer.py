@@ -227,8 +227,10 @@ class SignalTokenizer(Parameters):
             raise ValueError(f"recordings: expected the same number of channels in all, got {sorted(sizes)}")
         n_channels, longest = max(sizes), max(len(part.values) for part in parts)
         if n_channels > longest > 0:
-            told = f"recordings: channel_axis={axis} makes {n_channels} channels of {longest} samples"
-            warn(f"{told}; if these are {longest} channels, give channel_axis={0 if axis in (1, -1) else 1}")
+            message = f"recordings: channel_axis={axis} makes {n_channels} channels of {longest} samples"
+            warn(
+                f"{message}; if these are {longest} channels, give channel_axis={0 if axis in (1, -1) else 1}"
+            )
         names = None if channel_names is None else np.asarray(channel_names).tolist()
         if names is not None and (
             not isinstance(names, list) or list(map(type, names)) != [str] * n_channels
@@ -371,8 +373,8 @@ class SignalTokenizer(Parameters):
         ).tolist()
         edges = sorted({0, *pieces, len(runs)})
         chunks = list(pairwise(edges))
-        made = thread_pool.run(one, chunks, threads, x.size) if chunks else []
-        ids = iter([part for parts in made for part in parts])
+        results = thread_pool.run(one, chunks, threads, x.size) if chunks else []
+        ids = iter([part for parts in results for part in parts])
         documents = [
             np.concatenate([next(ids) if n < 0 else fit.gap(n) for n in channel]) for channel in layout
         ]
@@ -701,15 +703,15 @@ class SignalTokenizer(Parameters):
         ids, offsets, n = documents.values, documents.offsets, fit.scale.n_channels
         is_gap = ids >= len(fit.tokens)
         plain = ids[~is_gap]
-        kept = offsets_of(~is_gap)
-        begins = np.unique(np.concatenate([kept[offsets[:-1]], kept[np.flatnonzero(is_gap) + 1]]))
+        borders = offsets_of(~is_gap)
+        begins = np.unique(np.concatenate([borders[offsets[:-1]], borders[np.flatnonzero(is_gap) + 1]]))
         known: dict[int, int] = {}
         if len(after):
             gone = np.isnan(after)
             part = Recording(np.where(gone, 0.0, after)[None], gone[None] if gone.any() else None)
             symbols, _ = values_of(fit.scale, part, False, fit.integers, "after")
             levels = (symbols[0] + FINE // 2) // FINE * FINE  # tokens end on whole levels
-            firsts = zip(offsets, kept[offsets], levels.tolist(), ~gone, strict=False)
+            firsts = zip(offsets, borders[offsets], levels.tolist(), ~gone, strict=False)
             known = {to: x for a, to, x, is_known in firsts if is_known and a < ids.size and not is_gap[a]}
         values, _, wrong = decoded(fit.tokens, plain, begins, known)
         if wrong >= 0:
@@ -722,7 +724,7 @@ class SignalTokenizer(Parameters):
         gaps = np.repeat(is_gap, lengths)
         whole = np.zeros(gaps.size, np.int64)
         whole[~gaps] = values
-        made = []
+        runs = []
         for i in range(0, len(documents), n):
             places = list(pairwise(ends[i : i + n + 1].tolist()))
             if len({z - a for a, z in places}) > 1:
@@ -740,10 +742,10 @@ class SignalTokenizer(Parameters):
                 samples[missing] = np.nan
             elif fit.integers:
                 samples = samples.astype(np.int64)
-            made.append(
+            runs.append(
                 samples[:, 0] if fit.channel_axis is None else np.moveaxis(samples, 1, fit.channel_axis)
             )
-        return made
+        return runs
 
     def error_bound(self) -> Any:
         """Bound the error of every sample that is inside of the scale, in the unit of the signal.
@@ -935,12 +937,12 @@ class SignalTokenizer(Parameters):
         >>> SignalTokenizer.load(path).error_bound()
         1.0
         """
-        read, found = table.read(path, None, {})
-        if found.tokenizer != cls.__name__:
+        read, content = table.read(path, None, {})
+        if content.tokenizer != cls.__name__:
             raise ModelFormatError(
-                f"{read.path}: a {found.tokenizer}, not a {cls.__name__}: use {found.tokenizer}.load"
+                f"{read.path}: a {content.tokenizer}, not a {cls.__name__}: use {content.tokenizer}.load"
             )
-        return cls._made(read, found, n_threads)
+        return cls._made(read, content, n_threads)
 
     @classmethod
     def _made(cls, read: Any, found: Any, n_threads: int | None) -> Self:

@@ -51,12 +51,12 @@ class Tokens:
     @classmethod
     def of(cls, tokens: Iterable[Token]) -> Tokens:
         """Tokens in their order; of equal ones the first."""
-        found = list({(kind, symbols.tobytes()): (kind, symbols) for kind, symbols in tokens}.values())
-        starts = offsets_of(np.array([symbols.size for _, symbols in found], np.int64))
+        distinct = list({(kind, symbols.tobytes()): (kind, symbols) for kind, symbols in tokens}.values())
+        starts = offsets_of(np.array([symbols.size for _, symbols in distinct], np.int64))
         return cls(
-            [kind for kind, _ in found],
+            [kind for kind, _ in distinct],
             starts,
-            np.concatenate([symbols for _, symbols in found], dtype=np.int32),
+            np.concatenate([symbols for _, symbols in distinct], dtype=np.int32),
         )
 
     def __len__(self) -> int:

@@ -151,11 +151,11 @@ class Tokenizer(Decoding, Saving):
         [[1, 2], [4, 4]]
         """
         settings, bar = self._settings(memory_limit), None if progress is False else Progress(progress)
-        given = docs, offsets, sample_weight, boundaries
+        arguments = docs, offsets, sample_weight, boundaries
         plain = self.preprocessing is None and not isinstance(
             self.alphabet, (list, tuple, Mapping, np.ndarray)
         )
-        corpus = as_corpus(*given, _read_plain) if plain else self._corpus(*given)
+        corpus = as_corpus(*arguments, _read_plain) if plain else self._corpus(*arguments)
         if y is not None:
             refuse_no_labels(y, corpus.given.offsets.size - 1)
         if corpus.given.offsets[-1] == corpus.given.offsets[0]:
@@ -187,10 +187,10 @@ class Tokenizer(Decoding, Saving):
         if self.preprocessing is not None and self._prepared.runs is not None:
             from ubpe_numba.fitting.runs import learn_with_runs  # here only, as above
 
-            made = learn_with_runs(corpus, alphabet, settings, bar, self._prepared.runs)
+            vocabulary = learn_with_runs(corpus, alphabet, settings, bar, self._prepared.runs)
         else:
-            made = learn(corpus, alphabet, settings, bar)
-        return self._learned(alphabet, settings, *made, corpus, bar)
+            vocabulary = learn(corpus, alphabet, settings, bar)
+        return self._learned(alphabet, settings, *vocabulary, corpus, bar)
 
     def _settings(self, memory_limit: int | None = None) -> Settings:
         """The validated arguments that decide a fit."""
@@ -265,11 +265,11 @@ class Tokenizer(Decoding, Saving):
             n_tokens=len(old) + int(n_tokens - present), frame=segmenter.frame
         )
         bar = None if progress is False else Progress(progress)
-        given = docs, offsets, sample_weight, boundaries
+        arguments = docs, offsets, sample_weight, boundaries
         prepared = now._prepared
         if not isinstance(pretokenizer, str) or pretokenizer != UNCHANGED:
             prepared = dataclasses.replace(prepared, pretokenizer=pretokenizer)
-        corpus = now._corpus(*given, prepared)
+        corpus = now._corpus(*arguments, prepared)
         history: History | None = getattr(now, "history_", None)
         # of a fit by idf, which removed some of its merges
         if history is not None and history.counts.size != old.n_learned:
@@ -379,20 +379,20 @@ class Tokenizer(Decoding, Saving):
             raise ValueError("by: the ids of this vocabulary are not 0, 1, ...; use by='creation'")
         other = self._now()
         other.n_tokens = n_tokens
-        made = other._segmenter(alphabet.kind, len(shorter) if ids is None or first else None)
+        changed = other._segmenter(alphabet.kind, len(shorter) if ids is None or first else None)
         # known words of a list moved
-        if first and segmenter.special is not None and made.special is not None:
-            made = segmenter._replace(
-                token_ids=made.token_ids, reserved=segmenter.special.with_ids(made.special.ids)
+        if first and segmenter.special is not None and changed.special is not None:
+            changed = segmenter._replace(
+                token_ids=changed.token_ids, reserved=segmenter.special.with_ids(changed.special.ids)
             )
         elif ids is not None:
-            made = segmenter._replace(token_ids=ids[: len(shorter)])
-        made = made._replace(frame=segmenter.frame) if segmenter.frame else made
+            changed = segmenter._replace(token_ids=ids[: len(shorter)])
+        changed = changed._replace(frame=segmenter.frame) if segmenter.frame else changed
         history: History | None = getattr(self, "history_", None)
         begun: History | None = None
         if history is not None and by == "creation" and history.counts.size == vocabulary.n_learned:
             begun = history.first(shorter.n_learned)
-        other._adopt(Model(alphabet, shorter, made), begun)
+        other._adopt(Model(alphabet, shorter, changed), begun)
         return other
 
     def with_objective(self, objective: Any) -> Tokenizer:
@@ -472,12 +472,12 @@ class Tokenizer(Decoding, Saving):
 
     def _read(self, docs: Any, offsets: Any) -> Documents:
         """The documents of a fit; symbols with names are numbered as in a given alphabet."""
-        found = read_documents(
+        documents = read_documents(
             docs, offsets, self._prepared.encoding, True if has_names(self.alphabet) else None
         )
-        if self.alphabet is None or not isinstance(found.kind, Named):
-            return found
-        return Alphabet.from_user(self.alphabet, found.kind).aligned(found)
+        if self.alphabet is None or not isinstance(documents.kind, Named):
+            return documents
+        return Alphabet.from_user(self.alphabet, documents.kind).aligned(documents)
 
     def _uncut_corpus(
         self, docs: Any, offsets: Any, sample_weight: Any, boundaries: Any
@@ -514,8 +514,8 @@ def given_tokenizer(tok: Any, cls: type = Tokenizer) -> Any:
     """
     if not isinstance(tok, cls):
         raise TypeError(f"tok: expected a {cls.__name__} as the first argument, got {describe(tok)}")
-    found: Any = tok
-    return found._now()
+    state: Any = tok
+    return state._now()
 
 
 def refuse_no_labels(y: Any, n: int) -> None:

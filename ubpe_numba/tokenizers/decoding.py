@@ -163,14 +163,14 @@ class Decoding(Encoding):
         view = symbols.astype(np.uint8, copy=False).data  # slices of it cost a third of those of an array
         if errors != "replace" or not segmenter.has_bytes:
             return [str(view[a:b], "utf-8", errors) for a, b in places]
-        found = []
+        documents = []
         for (a, b), doc in zip(places, ids, strict=True):
             try:
-                found.append(str(view[a:b], "utf-8"))
+                documents.append(str(view[a:b], "utf-8"))
             except UnicodeDecodeError:
                 names = self._names.names
-                found.append(joined([names[i] for i in doc.tolist()], segmenter.decoding or Rules()))
-        return found
+                documents.append(joined([names[i] for i in doc.tolist()], segmenter.decoding or Rules()))
+        return documents
 
     def decode_batch(
         self,
@@ -342,13 +342,13 @@ class Decoding(Encoding):
 
     def _short_decoder(self) -> Callable[..., Any] | None:
         """Make the decoder of a short document at the call number `FIRST`; None before, or if impossible."""
-        made = self.__dict__.setdefault("_made_plans", {})
-        made["decoded"] = calls = made.get("decoded", 0) + 1
+        plans = self.__dict__.setdefault("_made_plans", {})
+        plans["decoded"] = calls = plans.get("decoded", 0) + 1
         if calls == FIRST:
             from ubpe_numba.coding.short import decoder  # here only: the first calls need not wait for it
 
-            made["decode"] = decoder(self._tables)
-        return made.get("decode")  # type: ignore[no-any-return]
+            plans["decode"] = decoder(self._tables)
+        return plans.get("decode")  # type: ignore[no-any-return]
 
     def explore(
         self,

@@ -42,9 +42,9 @@ class Encoding(Fitted):
         if options:
             if unknown := options.keys() - self._options:
                 name, known = min(unknown), ["return_offsets", *sorted(self._options)]
-                told = hint(OF_CALLS, name, known) or f"; expected {listed(known, 9)}"
+                hints = hint(OF_CALLS, name, known) or f"; expected {listed(known, 9)}"
                 raise TypeError(
-                    f"{type(self).__name__}.encode() got an unexpected keyword argument {name!r}{told}"
+                    f"{type(self).__name__}.encode() got an unexpected keyword argument {name!r}{hints}"
                 )
             if options.get("sample") is not None:
                 return self._drawn_plan(options)
@@ -54,8 +54,8 @@ class Encoding(Fitted):
             return self._made_plans["encode"]  # type: ignore[no-any-return]
         except KeyError:
             # an attribute that is set meanwhile brings another dict
-            made = self.__dict__.setdefault("_made_plans", {})
-            plan = made["encode"] = self._new_plan()
+            plans = self.__dict__.setdefault("_made_plans", {})
+            plan = plans["encode"] = self._new_plan()
             return plan
 
     @overload
@@ -122,11 +122,11 @@ class Encoding(Fitted):
             if short is not None and (ids := short(doc)) is not None:
                 return ids  # type: ignore[no-any-return]
         plan = self._plan(options)
-        found = plan.one(doc, return_offsets, options)
-        made: Any = self._made_plans
-        if plan.short is not None and made.get("encode") is plan:  # not if an attribute was set meanwhile
-            made["short"] = plan.short
-        return found
+        result = plan.one(doc, return_offsets, options)
+        plans: Any = self._made_plans
+        if plan.short is not None and plans.get("encode") is plan:  # not if an attribute was set meanwhile
+            plans["short"] = plan.short
+        return result
 
     @overload
     def encode_batch(
@@ -289,7 +289,7 @@ class Encoding(Fitted):
         >>> inputs["input_ids"].tolist(), inputs.attention_mask.tolist()
         ([[3, 2, 2], [3, 1, 4]], [[1, 1, 1], [1, 1, 0]])
         """
-        given = locals()
+        call = locals()
         from ubpe_numba.coding import model_inputs  # here only: encoding need not wait for it
 
         model = self._fitted()
@@ -302,15 +302,15 @@ class Encoding(Fitted):
             "return_special_tokens_mask",
             "return_overflowing_tokens",
         ):
-            if not isinstance(given[flag], (bool, np.bool_)):
-                raise TypeError(f"{flag}: expected True or False, got {describe(given[flag])}")
+            if not isinstance(call[flag], (bool, np.bool_)):
+                raise TypeError(f"{flag}: expected True or False, got {describe(call[flag])}")
         special = {} if words is None else dict(zip(words.words, words.ids.tolist(), strict=True))
         around = model_inputs.Template()
         if "post_processor" in file:
             from ubpe_numba.formats.huggingface import processed
 
             around = processed(file["post_processor"])
-        shape = model_inputs.Shape.of(special, file, around, pairs is not None, given)
+        shape = model_inputs.Shape.of(special, file, around, pairs is not None, call)
         single, docs, pairs = model_inputs.is_one(docs), kept(docs), kept(pairs)
         is_text = model.alphabet.kind == "str" or model.segmenter.encoding is not None
         options = {"allowed_special": allowed_special, "disallowed_special": disallowed_special}
@@ -345,19 +345,19 @@ class Encoding(Fitted):
         """
         encode: Any = self.encode_batch
         docs, single = ([docs], False) if isinstance(docs, str) else (docs, single)
-        given = docs
+        documents = docs
         if room is not None and not (positions and left):  # whose positions count from the beginning
             from ubpe_numba.coding import parts
 
-            given = parts.shortened(self._plan(), encode, docs, single, room, left, options)
+            documents = parts.shortened(self._plan(), encode, docs, single, room, left, options)
         try:
-            found = encode(given, **options, **positions)
+            encoded = encode(documents, **options, **positions)
         except (TypeError, ValueError):
             # the message has the position in the whole, if the whole has the error
-            if given is docs:
+            if documents is docs:
                 raise
-            found = encode(docs, **options, **positions)
-        return found if positions else (found, None)
+            encoded = encode(docs, **options, **positions)
+        return encoded if positions else (encoded, None)
 
     def transform(self, docs: Any) -> Ragged:
         """`encode_batch` without options, by the name that scikit-learn uses; `docs` as for `fit`."""
@@ -434,14 +434,14 @@ class Encoding(Fitted):
         """
         from ubpe_numba.coding.streams import stream_of
 
-        given = {
+        options = {
             "unknown": unknown,
             "allowed_special": allowed_special,
             "disallowed_special": disallowed_special,
         }
         usual = {"unknown": None, "allowed_special": "none", "disallowed_special": "all"}
         encode = partial(
-            self.encode, **{name: value for name, value in given.items() if value != usual[name]}
+            self.encode, **{name: value for name, value in options.items() if value != usual[name]}
         )
         return stream_of(
             self._plan(), frame, self._unknown(unknown), encode, (allowed_special, disallowed_special)

@@ -116,20 +116,20 @@ def export(
         raise ValueError(
             "mirror: other libraries have none, and encode a document and its mirror apart; save(path) keeps it"
         )
-    made = write(_exported(tok), **options)
+    content = write(_exported(tok), **options)
     if path is None:
-        return made
-    if isinstance(made, (str, bytes)):
-        write_atomically(path, made if isinstance(made, bytes) else made.encode())
-    elif isinstance(made, dict):
+        return content
+    if isinstance(content, (str, bytes)):
+        write_atomically(path, content if isinstance(content, bytes) else content.encode())
+    elif isinstance(content, dict):
         os.makedirs(path, exist_ok=True)
-        for name, text in made.items():
+        for name, text in content.items():
             write_atomically(os.path.join(path, name), text.encode())
-    elif hasattr(made, "save_pretrained"):
-        made.save_pretrained(path)
+    elif hasattr(content, "save_pretrained"):
+        content.save_pretrained(path)
     else:
         raise ValueError(f"path: an export to {format!r} is an object, which is not written; expected None")
-    return made
+    return content
 
 
 def _exported(tok: Tokenizer | WordPiece) -> Exported:

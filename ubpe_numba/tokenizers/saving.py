@@ -93,33 +93,35 @@ class Saving(Fitted):
         [0, 2]
         """
         if inspect.isabstract(cls):
-            made = load(source, n_threads=n_threads, **options)
-            if not isinstance(made, cls):
+            tokenizer = load(source, n_threads=n_threads, **options)
+            if not isinstance(tokenizer, cls):
                 raise ModelFormatError(
-                    f"source: a {type(made).__name__}, not a {cls.__name__}: use {type(made).__name__}.load"
+                    f"source: a {type(tokenizer).__name__}, not a {cls.__name__}: use {type(tokenizer).__name__}.load"
                 )
-            return made
+            return tokenizer
         name = next(base.__name__ for base in cls.__mro__ if base.__name__ in _MODULES)
-        read, found = formats.table.read(source, name, options)
-        if found.tokenizer != name:
-            other = shortened(found.tokenizer, 40)
+        read, content = formats.table.read(source, name, options)
+        if content.tokenizer != name:
+            other = shortened(content.tokenizer, 40)
             raise ModelFormatError(
                 f"{read.path}: a {other}, not a {name}: use {other}.load, or load for any of them"
             )
-        return cls._made(read, found, n_threads)
+        return cls._made(read, content, n_threads)
 
     @classmethod
     def _made(cls, read: Any, found: Any, n_threads: int | None) -> Self:
         """A tokenizer from the parts of a file."""
         if isinstance(found.model, dict):
-            made = cls._loaded(read.path, found.model, read.n_bytes, n_threads, found.params["max_symbols"])
+            tokenizer = cls._loaded(
+                read.path, found.model, read.n_bytes, n_threads, found.params["max_symbols"]
+            )
         try:
             if not isinstance(found.model, dict):
                 return cls._imported(found.model, {**found.params, "n_threads": n_threads})
-            vars(made).update(
+            vars(tokenizer).update(
                 {"metadata_": checked_metadata(found.model["metadata"])} if "metadata" in found.model else {}
             )
-            return made
+            return tokenizer
         except (TypeError, ValueError) as error:
             raise ModelFormatError(f"{read.path}: {error}") from error
 
@@ -176,8 +178,8 @@ class Saving(Fitted):
                 if part
             )
             if then != cutter.unicode:
-                told = f"{where}: cuts text by Unicode {shortened(then, 40)}, and here is {cutter.unicode}"
-                warn(f"{told}: rare characters may be cut differently")
+                message = f"{where}: cuts text by Unicode {shortened(then, 40)}, and here is {cutter.unicode}"
+                warn(f"{message}: rare characters may be cut differently")
         return tok
 
     @classmethod
@@ -206,12 +208,12 @@ def checked_metadata(metadata: Any) -> dict[str, Any]:
     """
     if not isinstance(metadata, dict):
         raise TypeError(f"metadata: expected a dict, got {describe(metadata)}")
-    found: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     for name, value in metadata.items():
         # a number that is not finite, or no end
         with contextlib.suppress(TypeError, ValueError, RecursionError):
-            found[name] = json.loads(json.dumps(value, allow_nan=False))
-        if not isinstance(name, str) or name not in found or found[name] != value:
+            fields[name] = json.loads(json.dumps(value, allow_nan=False))
+        if not isinstance(name, str) or name not in fields or fields[name] != value:
             calls = {"state": "state()", "tolist": "tolist()", "count": "list()"}
             way = next(
                 (f"; use {call}" for attribute, call in calls.items() if hasattr(value, attribute)), ""
@@ -219,7 +221,7 @@ def checked_metadata(metadata: Any) -> dict[str, Any]:
             raise TypeError(
                 f"metadata: {quoted(name)}: expected what JSON gives back as it is, got {describe(value)}{way}"
             )
-    return found
+    return fields
 
 
 #: The module of each class that model files name. They import this module, so they are imported on demand.
@@ -303,9 +305,9 @@ def load(source: Any, *, tokenizer: str | None = None, n_threads: int | None = N
     """
     if tokenizer is not None and tokenizer not in _MODULES:
         raise ValueError(f"tokenizer: expected {', '.join(_MODULES)} or None, got {quoted(tokenizer)}")
-    read, found = formats.table.read(source, tokenizer, options)
-    if found.tokenizer not in _MODULES:
-        raise ModelFormatError(f"{read.path}: there is no tokenizer {quoted(found.tokenizer)}")
-    if tokenizer not in (None, found.tokenizer):
-        raise ValueError(f"tokenizer: {read.path} is a {found.tokenizer}, not a {tokenizer}")
-    return class_of(found.tokenizer)._made(read, found, n_threads)
+    read, content = formats.table.read(source, tokenizer, options)
+    if content.tokenizer not in _MODULES:
+        raise ModelFormatError(f"{read.path}: there is no tokenizer {quoted(content.tokenizer)}")
+    if tokenizer not in (None, content.tokenizer):
+        raise ValueError(f"tokenizer: {read.path} is a {content.tokenizer}, not a {tokenizer}")
+    return class_of(content.tokenizer)._made(read, content, n_threads)

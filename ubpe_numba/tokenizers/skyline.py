@@ -63,15 +63,15 @@ def skyline(tok: Tokenizer, ids: Any) -> NDArray[np.void]:
             f"tok: expected a BPE or another tokenizer that merges pairs, got {describe(tok)}; {way}"
         )
     now = tok._now()
-    given = writable(np.asarray(now._known(ids, [0, len(ids)]).values, np.int32))
-    born, parts = nesting(now, given)
+    tokens = writable(np.asarray(now._known(ids, [0, len(ids)]).values, np.int32))
+    born, parts = nesting(now, tokens)
     lengths = now.vocabulary.lengths.copy()
     _, vocabulary, segmenter = now._fitted()
     number = np.arange(len(vocabulary)) if segmenter.token_ids is None else segmenter.token_ids
     there = np.flatnonzero(number >= 0)
     lengths[number[there]] = np.diff(vocabulary.offsets)[there]
-    blocks = np.empty(int(np.where(parts[:, 0] < 0, 1, 2 * lengths - 1)[given].sum()), BLOCK)
-    unmerge(given, parts, lengths, born, len(vocabulary) + 1, blocks)
+    blocks = np.empty(int(np.where(parts[:, 0] < 0, 1, 2 * lengths - 1)[tokens].sum()), BLOCK)
+    unmerge(tokens, parts, lengths, born, len(vocabulary) + 1, blocks)
     return blocks
 
 

@@ -138,10 +138,10 @@ class TokenTable:
         self.merged: NDArray[np.int32] | None = None
         self._row = np.full(size, -1, np.int64)  # the merge of each id
         if vocabulary.merges is not None:
-            pairs, made = ids[vocabulary.merges], ids[n:]
+            pairs, merged = ids[vocabulary.merges], ids[n:]
             # a character without an id may be held as merged bytes
-            known = (pairs >= 0).all(axis=1) & (made >= 0)
-            self.merges, self.merged = pairs[known], made[known]
+            known = (pairs >= 0).all(axis=1) & (merged >= 0)
+            self.merges, self.merged = pairs[known], merged[known]
             self._row[self.merged[::-1]] = np.arange(self.merged.size)[::-1]
         has_id = np.flatnonzero(ids >= 0)[::-1]  # if several tokens share an id, the first is written last
         at = ids[has_id]

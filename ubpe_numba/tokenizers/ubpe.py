@@ -124,10 +124,10 @@ class UBPE(Tokenizer):
         special, ids, size = model.segmenter.special, model.segmenter.token_ids, len(model.vocabulary)
         if weights is None or isinstance(weights, str) or (special is None and ids is None):
             return weights
-        given = np.asarray(weights)
-        if given.shape != ((n := model.segmenter.n_ids(size)),):
-            raise ValueError(f"objective: expected {n} numbers, one for each id, got shape {given.shape}")
-        return given[:size] if ids is None else given[ids]
+        values = np.asarray(weights)
+        if values.shape != ((n := model.segmenter.n_ids(size)),):
+            raise ValueError(f"objective: expected {n} numbers, one for each id, got shape {values.shape}")
+        return values[:size] if ids is None else values[ids]
 
     def _check_model(self, model: Model) -> None:
         self._check_objective()
@@ -187,14 +187,14 @@ class UBPE(Tokenizer):
         from ubpe_numba.fitting.reweight import likeliest  # here only: other objectives need not wait for it
 
         by = BY_PROBABILITY[self.objective]
-        found = likeliest(ids, corpus, vocabulary, counts, n_rounds, self.n_threads, progress, by, frame)
+        estimated = likeliest(ids, corpus, vocabulary, counts, n_rounds, self.n_threads, progress, by, frame)
         if self.objective != "tokenizers":
-            return found
+            return estimated
         from ubpe_numba.formats.unigram import read_number, write_numbers
 
-        assert found.log_probabilities is not None  # which were estimated
-        scores = np.array([*map(read_number, write_numbers(found.log_probabilities))])
-        return found.with_statistics(log_probabilities=scores)
+        assert estimated.log_probabilities is not None  # which were estimated
+        scores = np.array([*map(read_number, write_numbers(estimated.log_probabilities))])
+        return estimated.with_statistics(log_probabilities=scores)
 
     def refine(
         self,
@@ -309,7 +309,7 @@ class UBPE(Tokenizer):
         )
         uncut, segmenter = self._uncut_corpus(docs, offsets, sample_weight, boundaries)
         corpus = segmenter.corpus(uncut, self.n_threads)
-        given = (
+        arguments = (
             corpus,
             uncut,
             segments_of(corpus, alphabet),
@@ -321,10 +321,10 @@ class UBPE(Tokenizer):
             longest,
             most_edges,
         )
-        made = refine.refined(*given, isinstance(docs, Counts), time, settings, bar)
+        refined = refine.refined(*arguments, isinstance(docs, Counts), time, settings, bar)
         other = self._now()
         other.objective = objective
-        other._adopt(Model(alphabet, made, other._segmenter(alphabet.kind, len(made))))
+        other._adopt(Model(alphabet, refined, other._segmenter(alphabet.kind, len(refined))))
         return other
 
     def reweight(
@@ -392,7 +392,9 @@ class UBPE(Tokenizer):
         if weights == "likelihood":
             other.objective = self.objective if self._weighs_by_text else "likelihood"
             usage = usage_in(self._plan().encode(ids), corpus, len(vocabulary), self.n_threads)
-            found = other._likeliest(ids, corpus, vocabulary, usage.counts, n_rounds, bar, segmenter.frame)
+            estimated = other._likeliest(
+                ids, corpus, vocabulary, usage.counts, n_rounds, bar, segmenter.frame
+            )
         else:
             from ubpe_numba.fitting.reweight import by_own_idf  # here only, as in `_likeliest`
 
@@ -400,8 +402,8 @@ class UBPE(Tokenizer):
                 other._adopt(Model(alphabet, vocabulary, segmenter))
                 return other._plan().encode(ids)
 
-            found = by_own_idf(ids, corpus, vocabulary, encode, n_rounds, self.n_threads, bar)
-        other._adopt(Model(alphabet, found, segmenter))
+            estimated = by_own_idf(ids, corpus, vocabulary, encode, n_rounds, self.n_threads, bar)
+        other._adopt(Model(alphabet, estimated, segmenter))
         return other
 
     def _refuse_mirror(self, what: str) -> None:
@@ -504,11 +506,11 @@ class UBPE(Tokenizer):
         encoder = self._tables.paths(weights)
         if not by_idf:
             return NBest.of(k_best(encoder, document, objective, n) for document in ids)
-        found = n_best_paths(encoder, ids, n, int(beam), distinct == "bag", self.n_threads)
+        nbest = n_best_paths(encoder, ids, n, int(beam), distinct == "bag", self.n_threads)
         if encoder.weighs:  # without fixed point
-            return dataclasses.replace(found, weights=encoder.weigh(found.candidates, "tfidf"))
+            return dataclasses.replace(nbest, weights=encoder.weigh(nbest.candidates, "tfidf"))
         parts = []  # every idf is 0: the first is the path of `encode`
-        for document, (candidates, _) in zip(ids, found, strict=True):
+        for document, (candidates, _) in zip(ids, nbest, strict=True):
             if distinct == "bag":
                 first = encoder.encode(Ragged.from_lists([document]), "shortest", 1)
                 bag = np.sort(first.values).tolist()

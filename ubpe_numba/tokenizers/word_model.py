@@ -43,11 +43,11 @@ class WordPlan(Plan):
     def _encode_ids(self, documents: Ragged) -> Ragged:
         token_ids = self.model.segmenter.token_ids
         assert token_ids is not None
-        found, order = (
+        ids, order = (
             self.encoder.encode(documents, 0, self.n_threads, False)[0],
             np.argsort(token_ids).astype(np.int32),
         )
-        return trusted(order[np.searchsorted(token_ids, found.values, sorter=order)], found._offsets)
+        return trusted(order[np.searchsorted(token_ids, ids.values, sorter=order)], ids._offsets)
 
     def _encode(
         self, docs: Any, offsets: Any, return_offsets: Any, options: Mapping[str, Any], name: str
@@ -100,8 +100,12 @@ class WordPlan(Plan):
             encoded = trusted(np.insert(encoded.values, at, ids.values), encoded._offsets + ids._offsets)
         if not trace:
             return _NONE, encoded, None
-        given = _joined([text or "".join(words) for text, words in zip(texts, lists, strict=True)])
-        return given, encoded, spans if units is None else in_units(spans, encoded._offsets, given, units)
+        documents = _joined([text or "".join(words) for text, words in zip(texts, lists, strict=True)])
+        return (
+            documents,
+            encoded,
+            spans if units is None else in_units(spans, encoded._offsets, documents, units),
+        )
 
     def _refusal(self, chosen: SpecialChoice) -> tuple[frozenset[int], frozenset[str]]:
         """The ids of special tokens that are not allowed, and the words of those that are an error."""
@@ -157,8 +161,8 @@ class WordPlan(Plan):
             ends = np.cumsum(np.fromiter(map(len, words), np.int64, len(words)) + 1) - 1
         offsets = np.zeros(ends.size + 1, np.int64)
         np.add(ends, 1, out=offsets[1:])
-        found, edges = self._pieces(points, offsets, 1, trace, without)
-        encoded = trusted(found.values, found._offsets[bounds])
+        ids, edges = self._pieces(points, offsets, 1, trace, without)
+        encoded = trusted(ids.values, ids._offsets[bounds])
         if not trace:
             return encoded, edges
         return encoded, np.stack([edges[:-1], edges[1:]]) - np.repeat(
@@ -169,12 +173,12 @@ class WordPlan(Plan):
         self, texts: list[str], trace: bool, chosen: SpecialChoice, without: frozenset[int]
     ) -> tuple[Ragged, Places]:
         """The ids of texts, and, if they are traced, where their pieces are in them as given."""
-        segmenter, given = self.model.segmenter, _joined(texts)
-        pieces = segmenter.stretches(given, "documents", chosen, trace)
+        segmenter, documents = self.model.segmenter, _joined(texts)
+        pieces = segmenter.stretches(documents, "documents", chosen, trace)
         words = distinct(segmenter.segments(pieces))
-        found, edges = self._pieces(pieces.values, words, 0, trace, without)
-        before = found._offsets[np.searchsorted(words, pieces.cuts)]  # of each stretch: the ids before it
-        values, offsets, at = found.values, before[pieces.first], before[pieces.before]
+        ids, edges = self._pieces(pieces.values, words, 0, trace, without)
+        before = ids._offsets[np.searchsorted(words, pieces.cuts)]  # of each stretch: the ids before it
+        values, offsets, at = ids.values, before[pieces.first], before[pieces.before]
         if segmenter.special is not None:
             values = np.insert(values, at, segmenter.special.ids[pieces.words])
             offsets = offsets + np.searchsorted(pieces.owners, np.arange(offsets.size))
@@ -184,7 +188,7 @@ class WordPlan(Plan):
         assert origins is not None  # it is traced
         spans = np.stack([origins[edges[:-1]], origins[edges[1:] - 1] + 1])
         spans = np.insert(spans, at, np.stack([pieces.at, pieces.at + pieces.sizes]), axis=1)
-        return trusted(values, offsets), spans - np.repeat(given.offsets[:-1], np.diff(offsets))
+        return trusted(values, offsets), spans - np.repeat(documents.offsets[:-1], np.diff(offsets))
 
     def _pieces(
         self, values: np.ndarray, words: np.ndarray, gap: int, trace: bool, without: frozenset[int]
@@ -193,9 +197,9 @@ class WordPlan(Plan):
 
         The borders are int64[n + 1]: where pieces begin, and the end of the last.
         """
-        given = trusted(self.model.alphabet.lookup(values), words)
-        found, sizes = self.encoder.encode(given, gap, self.n_threads, trace, without)
-        return found, words if sizes is None else offsets_of(sizes)
+        characters = trusted(self.model.alphabet.lookup(values), words)
+        ids, sizes = self.encoder.encode(characters, gap, self.n_threads, trace, without)
+        return ids, words if sizes is None else offsets_of(sizes)
 
 
 def _refuse(forbidden: frozenset[str], document: int, words: list[Any]) -> None:

@@ -154,9 +154,9 @@ class WordPiece(Decoding, Saving):
         )
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        kept = state.pop("_file", None), state.pop("_metadata", None)
+        extras = state.pop("_file", None), state.pop("_metadata", None)
         self.__init__(**state)  # type: ignore[misc]
-        self._keep(*kept)
+        self._keep(*extras)
 
     def _keep(self, file: dict[str, Any] | None, metadata: dict[str, Any] | None = None) -> Self:
         """Keep the parts of a file that act after encoding, and its metadata."""
@@ -166,8 +166,8 @@ class WordPiece(Decoding, Saving):
 
     def set_params(self, **params: Any) -> Self:  # noqa: D102
         super().set_params(**params)
-        made = type(self)(**self.get_params())._keep(self._model.segmenter.file, self.metadata_)
-        self.__dict__ = vars(made)  # at once, for other threads
+        changed = type(self)(**self.get_params())._keep(self._model.segmenter.file, self.metadata_)
+        self.__dict__ = vars(changed)  # at once, for other threads
         return self
 
     # ---------------------------------------------------------------------------------------------- the model
@@ -185,14 +185,14 @@ class WordPiece(Decoding, Saving):
 
     @property
     def _names(self) -> TokenNames:
-        kept = super()._tables.kept
-        if "names" not in kept:
+        cached = super()._tables.kept
+        if "names" not in cached:
             ids = {**self.pieces, **self._added}
             names = {i: piece for piece, i in self.pieces.items()} | {
                 i: word for word, i in self._added.items()
             }
-            kept["names"] = TokenNames(dict(sorted(ids.items(), key=lambda item: item[1])), names, {})
-        return kept["names"]  # type: ignore[no-any-return]
+            cached["names"] = TokenNames(dict(sorted(ids.items(), key=lambda item: item[1])), names, {})
+        return cached["names"]  # type: ignore[no-any-return]
 
     @property
     def _tables(self) -> Tables:
@@ -217,9 +217,9 @@ class WordPiece(Decoding, Saving):
         return WordPlan(super(WordPiece, now)._tables, now._encoder, now.n_threads)
 
     def spans(self, docs: Any, offsets: None = None, **options: Any) -> Spans:  # noqa: D102
-        ids, found = self.encode_batch(docs, offsets, return_offsets="spans", **options)
+        ids, spans = self.encode_batch(docs, offsets, return_offsets="spans", **options)
         documents = np.repeat(np.arange(len(ids)), ids.lengths)
-        return Spans(ids.values, found[:, 0].copy(), found[:, 1] - found[:, 0], documents)
+        return Spans(ids.values, spans[:, 0].copy(), spans[:, 1] - spans[:, 0], documents)
 
     # ---------------------------------------------------------------------------------------------- decoding
 
@@ -369,10 +369,10 @@ class WordPiece(Decoding, Saving):
             flags=words.flags or None,
         )  # fmt: skip
         params |= {"preprocessing": None if text.is_plain else text}
-        made = cls(
+        pieces = cls(
             words.vocabulary, unknown=words.unknown, prefix=words.prefix, longest=words.longest, **params
         )
-        return made._keep(words.file)
+        return pieces._keep(words.file)
 
     def _words(self) -> Words:
         text = self._prepared

@@ -81,15 +81,15 @@ def pairs(rng: Random, size: int, n: int, longest: int = 64) -> list[tuple[int, 
 
     Pair i makes the token size + i.
     """
-    found: list[tuple[int, int]] = []
+    merges: list[tuple[int, int]] = []
     lengths = [1] * size
     for _ in range(n):
         low = max(0, len(lengths) - 4) if rng.random() < 0.3 else 0  # built on the last ones
         pair = rng.randrange(low, len(lengths)), rng.randrange(0 if rng.random() < 0.5 else low, len(lengths))
-        if pair not in found and lengths[pair[0]] + lengths[pair[1]] <= longest:
-            found.append(pair)
+        if pair not in merges and lengths[pair[0]] + lengths[pair[1]] <= longest:
+            merges.append(pair)
             lengths.append(lengths[pair[0]] + lengths[pair[1]])
-    return found
+    return merges
 
 
 def texts(rng: Random) -> list[bytes]:
@@ -141,9 +141,11 @@ def run_fit(given: Inputs) -> Iterator[Any]:
     tok.fit(
         given["documents"], sample_weight=given["weights"], boundaries=given["boundaries"], progress=False
     )
-    made, size = tok.vocabulary, given["size"]
-    yield np.column_stack([made.merges, made.counts[size:], made.document_frequencies[size:]]).tolist()
-    yield np.round(made.weights[size:], 9).tolist()
+    learned, size = tok.vocabulary, given["size"]
+    yield np.column_stack(
+        [learned.merges, learned.counts[size:], learned.document_frequencies[size:]]
+    ).tolist()
+    yield np.round(learned.weights[size:], 9).tolist()
 
 
 def draw_symbols(rng: Random) -> Inputs:
@@ -203,14 +205,14 @@ def run_many(given: Inputs) -> Iterator[Any]:
 def draw_rank(rng: Random) -> Inputs:
     """A table of pairs and documents, some of which are made of its tokens."""
     size = rng.choice([1, 2, 2, 3, 4, 5, 7, 30, 300])
-    made = pairs(rng, size, rng.choice([1, 3, 8, 20, 40]))
+    merges = pairs(rng, size, rng.choice([1, 3, 8, 20, 40]))
     docs = documents(rng, size)
     flat: list[list[int]] = [[i] for i in range(size)]
-    for left, right in made:
+    for left, right in merges:
         flat.append(flat[left] + flat[right])
     docs.append([symbol for _ in range(rng.choice([1, 4, 9])) for symbol in rng.choice(flat)])
     chance = {"dropout": rng.choice([0.1, 0.5, 0.9, 1.0]), "seed": rng.choice([0, 1, 2**63, 2**64 - 1])}
-    return {"documents": docs, "size": size, "pairs": made, "cut": rng.randrange(9), **chance}
+    return {"documents": docs, "size": size, "pairs": merges, "cut": rng.randrange(9), **chance}
 
 
 def run_rank(given: Inputs) -> Iterator[Any]:
@@ -260,13 +262,13 @@ def run_path(given: Inputs) -> Iterator[Any]:
 def draw_text(rng: Random) -> Inputs:
     """Texts, a pattern that splits them, and pairs over bytes."""
     letters = sorted(b"abc 'sZ1\n\xc3\xe4\xa9\xb8")
-    made = [(rng.choice(letters), rng.choice(letters)) for _ in range(12)]
-    made += [(256 + rng.randrange(12), rng.choice(letters)) for _ in range(12)]
+    merges = [(rng.choice(letters), rng.choice(letters)) for _ in range(12)]
+    merges += [(256 + rng.randrange(12), rng.choice(letters)) for _ in range(12)]
     return {
         "documents": texts(rng),
         "pattern": rng.choice(PATTERNS),
-        "pairs": list(dict.fromkeys(made[:12])),
-        "more": made[12:],
+        "pairs": list(dict.fromkeys(merges[:12])),
+        "more": merges[12:],
     }
 
 

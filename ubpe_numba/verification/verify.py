@@ -161,13 +161,13 @@ def verify(*, fresh: bool = False, progress: bool | str = "auto") -> Verificatio
             for case, wanted in enumerate(known[part.name]):
                 inputs = part.draw(Random(f"{part.name} {case}"))
                 try:
-                    found = digest(part.run(inputs))
+                    outcome = digest(part.run(inputs))
                 except Exception as error:
                     # of a kernel whose result the library does not expect, or of the library
-                    found = f"{type(error).__name__}: {error}"
-                if found != wanted:
+                    outcome = f"{type(error).__name__}: {error}"
+                if outcome != wanted:
                     differences += 1
-                    first = first or f"case {case}: {found}, expected {wanted}; inputs {inputs}"
+                    first = first or f"case {case}: {outcome}, expected {wanted}; inputs {inputs}"
             rows.append(
                 Row(part.name, len(known[part.name]), differences, round(time.monotonic() - began, 3), first)
             )

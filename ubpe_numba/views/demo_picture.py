@@ -66,15 +66,15 @@ class Shapes(NamedTuple):
         ]
         scores = says_most(np.array([np.ptp(shape) for shape in shapes]), counts, lengths, least)
         chosen = choose_diverse(shapes, scores, n)
-        made, contexts = [], []
+        chosen_shapes, contexts = [], []
         ends = np.array([0, found.signal.size])
         for i in chosen:
             starts, shape = found.starts[found.ids == tokens[i]], shapes[i]
             moved = found.decoded[starts] - shape[0]  # how much higher than the first place each is
             around = contexts_of(found.signal, ends, np.zeros_like(starts), starts, shape.size, side)
-            made.append(shape + moved.mean())
+            chosen_shapes.append(shape + moved.mean())
             contexts.append(around + (moved.mean() - moved)[:, None])
-        return cls(tokens[chosen].astype(np.int64), counts[chosen], made, contexts)
+        return cls(tokens[chosen].astype(np.int64), counts[chosen], chosen_shapes, contexts)
 
 
 def draw(

@@ -55,8 +55,8 @@ def choose_apart(strings: list[Any], n: int) -> list[int]:
     [0, 2, 3]
     """
     chosen: list[tuple[int, Any]] = []
-    for i, given in enumerate(strings):
-        string: Any = " ".join(map(str, given)) if isinstance(given, list) else given
+    for i, shape in enumerate(strings):
+        string: Any = " ".join(map(str, shape)) if isinstance(shape, list) else shape
         if len(chosen) < n and not any(string in other or other in string for _, other in chosen):
             chosen.append((i, string))
     return [i for i, _ in chosen]
@@ -161,7 +161,7 @@ def sides_of(
     side: int,
 ) -> list[tuple[str, str]]:
     """The text before and after occurrences, by `contexts_of`, in whole characters or names."""
-    found = []
+    sides = []
     for document, start in zip(documents.tolist(), starts.tolist(), strict=True):
         low, high = offsets[document : document + 2].tolist()
         a = low + start
@@ -172,8 +172,8 @@ def sides_of(
         gap = " " if isinstance(ends[0], list) else ""
         before, after = (line_of(end, 99 * side) for end in ends)
         before, after = before[:-1].replace("␣", " ") + before[-1:], after[:1] + after[1:].replace("␣", " ")
-        found.append((before + gap, gap + after))  # a blank that is next to the token is seen
-    return found
+        sides.append((before + gap, gap + after))  # a blank that is next to the token is seen
+    return sides
 
 
 def visible(string: str | bytes) -> list[str]:
@@ -216,14 +216,14 @@ def labels_of(alphabet: Any, known: NDArray[Any], leaves: NDArray[np.void], tabl
     `known`: the number of each symbol in the alphabet, -1 of a special token; `leaves`: their blocks, in
     order.
     """
-    found: list[str | None] = []
+    labels: list[str | None] = []
     for special, group in itertools.groupby(
         zip(known.tolist(), leaves, strict=True), key=lambda pair: pair[0] < 0
     ):
         some = list(group)
         if special:
             for _, leaf in some:
-                found += [str(table[int(leaf["token"])]), *[None] * int(leaf["stop"] - leaf["start"] - 1)]
+                labels += [str(table[int(leaf["token"])]), *[None] * int(leaf["stop"] - leaf["start"] - 1)]
             continue
         symbols = alphabet.output(alphabet.to_symbols(np.array([number for number, _ in some], np.int32)))
         if isinstance(symbols, bytes):
@@ -234,9 +234,9 @@ def labels_of(alphabet: Any, known: NDArray[Any], leaves: NDArray[np.void], tabl
                     if "\udc80" <= character <= "\udcff"
                     else visible(character)[0]
                 )
-                found += [text, *[None] * (n - 1)]
+                labels += [text, *[None] * (n - 1)]
         elif isinstance(symbols, str):
-            found += visible(symbols)
+            labels += visible(symbols)
         else:
-            found += ["".join(visible(str(symbol))).replace("␣", " ") for symbol in symbols]
-    return found
+            labels += ["".join(visible(str(symbol))).replace("␣", " ") for symbol in symbols]
+    return labels

@@ -179,9 +179,9 @@ class Alphabet:
             What the symbols are: ``"int"``, ``"str"`` or ``"bytes"``.
         """
         _limit(kind)
-        values, _, found = as_document(symbols, name="symbols")
-        if found not in ("int", kind):
-            raise TypeError(f"symbols: expected {_ELEMENTS[kind]}, got {_ELEMENTS[found]}")
+        values, _, kind_of_symbols = as_document(symbols, name="symbols")
+        if kind_of_symbols not in ("int", kind):
+            raise TypeError(f"symbols: expected {_ELEMENTS[kind]}, got {_ELEMENTS[kind_of_symbols]}")
         return cls._from_values(values, kind, "symbols")
 
     @classmethod
@@ -248,13 +248,13 @@ class Alphabet:
             raise TypeError(f"alphabet: expected a size, a sequence or a mapping, got {describe(alphabet)}")
         if isinstance(alphabet, (int, np.integer)):
             return cls.dense(alphabet, kind or "int", "alphabet")
-        values, _, found = _read_symbols(alphabet)
-        if kind not in (None, found) and "str" in (kind, found):
-            raise TypeError(f"alphabet: expected {_ELEMENTS[str(kind)]}, got {_ELEMENTS[found]}")
+        values, _, kind_of_symbols = _read_symbols(alphabet)
+        if kind not in (None, kind_of_symbols) and "str" in (kind, kind_of_symbols):
+            raise TypeError(f"alphabet: expected {_ELEMENTS[str(kind)]}, got {_ELEMENTS[kind_of_symbols]}")
         if not isinstance(alphabet, Mapping):
-            return cls._from_values(values, kind or found, "alphabet")
+            return cls._from_values(values, kind or kind_of_symbols, "alphabet")
         order, n, ids = _groups_by_id(alphabet)
-        return cls._from_values(values[order], kind or found, "alphabet", n, ids)
+        return cls._from_values(values[order], kind or kind_of_symbols, "alphabet", n, ids)
 
     @classmethod
     def of_names(cls, given: Any) -> Alphabet:
@@ -382,10 +382,10 @@ class Alphabet:
 
         Arguments as for `to_ids`.
         """
-        given = documents.kind
-        if given != self.kind and "str" in (given, self.kind) and _window(documents).size:
-            fitted, got = _DOCUMENTS[self.kind], _DOCUMENTS[given]
-            way = _WAYS[self.kind, given]
+        kind = documents.kind
+        if kind != self.kind and "str" in (kind, self.kind) and _window(documents).size:
+            fitted, got = _DOCUMENTS[self.kind], _DOCUMENTS[kind]
+            way = _WAYS[self.kind, kind]
             raise TypeError(
                 f"{name}: the tokenizer was fitted on {fitted}, expected the same, got {got}; {way}"
             )
@@ -455,13 +455,13 @@ class Alphabet:
     def _nearest(self, values: NDArray[Any]) -> NDArray[np.int32]:
         """The ids of the symbols nearest to integers, of two the lower: int32[n]. O(n log size)."""
         order = np.argsort(self.symbols)
-        symbols, given = self.symbols[order].astype(np.int64), values.astype(np.int64)
-        below = (np.searchsorted(symbols, given) - 1).clip(0)
+        symbols, numbers = self.symbols[order].astype(np.int64), values.astype(np.int64)
+        below = (np.searchsorted(symbols, numbers) - 1).clip(0)
         above = np.minimum(below + 1, symbols.size - 1)
         low, high = symbols[below], symbols[above]
         # unsigned, since a difference may need 64 bits
-        upper = (given >= high) | (
-            (given > low) & ((high - given).view(np.uint64) < (given - low).view(np.uint64))
+        upper = (numbers >= high) | (
+            (numbers > low) & ((high - numbers).view(np.uint64) < (numbers - low).view(np.uint64))
         )
         return order[np.where(upper, above, below)].astype(np.int32)
 
@@ -547,14 +547,14 @@ class Alphabet:
             if kind == "name":
                 from ubpe_numba.documents.words import from_state  # here only, as above
 
-                made = cls.of_names(from_state(symbols))
+                alphabet = cls.of_names(from_state(symbols))
             else:
-                made = cls.dense(size, kind, "alphabet size")
-                made = made if symbols is None else cls.from_symbols(symbols, kind)
-            if made.size != size:
-                raise ValueError(f"symbols: expected {size}, the size, got {made.size}")
+                alphabet = cls.dense(size, kind, "alphabet size")
+                alphabet = alphabet if symbols is None else cls.from_symbols(symbols, kind)
+            if alphabet.size != size:
+                raise ValueError(f"symbols: expected {size}, the size, got {alphabet.size}")
             if folded_symbols is None and folded_ids is None:
-                return made
+                return alphabet
             if symbols is None:
                 raise ValueError("symbols: expected them, as there are folded ones")
             folded = cls.from_symbols(folded_symbols, kind).symbols
@@ -565,7 +565,7 @@ class Alphabet:
                 )
             if not 0 <= onto.min() <= onto.max() < size:
                 raise ValueError(f"folded_ids: expected 0..{size - 1}, got {onto.min()}..{onto.max()}")
-            both = np.concatenate([made.symbols.astype(np.int64), folded.astype(np.int64)])
+            both = np.concatenate([alphabet.symbols.astype(np.int64), folded.astype(np.int64)])
             return cls._from_values(both, kind, "symbols, and after them folded_symbols", size, onto)
         except (TypeError, ValueError) as error:
             raise ModelFormatError(f"alphabet: {error}") from error
@@ -715,9 +715,9 @@ def _groups_by_id(alphabet: Mapping[Any, int]) -> tuple[NDArray[np.int64], int, 
     ids = as_document(list(alphabet.values()), name="alphabet: ids").values.astype(np.int64)
     if (at := np.flatnonzero((ids < 0) | (ids >= n))).size:
         raise ValueError(f"alphabet: symbol {quoted(keys[at[0]])} has id {ids[at[0]]}, expected 0..{n - 1}")
-    found, first = np.unique(ids, return_index=True)
-    if (gap := np.flatnonzero(found != np.arange(found.size))).size:
+    groups, first = np.unique(ids, return_index=True)
+    if (gap := np.flatnonzero(groups != np.arange(groups.size))).size:
         last = keys[int(np.argmax(ids))]
         raise ValueError(f"alphabet: no symbol has id {gap[0]}, though {quoted(last)} has {ids.max()}")
     others = np.delete(np.arange(n), first)
-    return np.concatenate([first, others]), found.size, ids[others]
+    return np.concatenate([first, others]), groups.size, ids[others]

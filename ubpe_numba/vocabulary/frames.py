@@ -79,13 +79,15 @@ class Frames(NamedTuple):
         pairs = np.stack(
             [first[left[token]], np.where(is_first[2 * n :], first[right[token]], last[right[token]])], axis=1
         )
-        made = Vocabulary.from_merges(2 * n, pairs, given.weights[of[2 * n :]], max_symbols=1 << 62)
-        return cls(size, n, made, of, np.concatenate([np.arange(2 * n), first[of[2 * n :]]]).astype(np.int32))
+        marked = Vocabulary.from_merges(2 * n, pairs, given.weights[of[2 * n :]], max_symbols=1 << 62)
+        return cls(
+            size, n, marked, of, np.concatenate([np.arange(2 * n), first[of[2 * n :]]]).astype(np.int32)
+        )
 
     def encode(self, encode: Callable[[Ragged], Ragged], documents: Ragged) -> Ragged:
         """Encode documents of alphabet ids by the encoder of `vocabulary`."""
-        found = encode(self.marked(documents))
-        return trusted(self.of[found.values], found._offsets)
+        ids = encode(self.marked(documents))
+        return trusted(self.of[ids.values], ids._offsets)
 
     def marked(self, documents: Ragged) -> Ragged:
         """The documents with the last symbol of each frame replaced."""
@@ -115,8 +117,8 @@ def ends(offsets: np.ndarray, size: int) -> np.ndarray:
     """
     counts = np.diff(offsets) // size
     before = np.repeat(np.cumsum(counts) - counts, counts)
-    found: np.ndarray = np.repeat(offsets[:-1], counts) + size * (np.arange(before.size) - before + 1)
-    return found
+    positions: np.ndarray = np.repeat(offsets[:-1], counts) + size * (np.arange(before.size) - before + 1)
+    return positions
 
 
 def with_marks(
@@ -136,9 +138,9 @@ def with_marks(
         at = ends(offsets, size)
     else:
         places = np.cumsum(np.append(0, lengths[values]))
-        found = ends(places[offsets], size)
-        at = np.searchsorted(places, found)
-        at = at[(places[at] == found) & (lengths[values[at - 1]] % size != 0)]
+        positions = ends(places[offsets], size)
+        at = np.searchsorted(places, positions)
+        at = at[(places[at] == positions) & (lengths[values[at - 1]] % size != 0)]
     offsets = offsets + np.searchsorted(at, offsets, side="right")
     if (longest := int(np.diff(offsets).max(initial=0))) >= most:
         raise ValueError(

@@ -40,13 +40,13 @@ def checked(given: Any) -> dict[Any, Any]:
         raise TypeError(
             f"mirror: expected a mapping of symbols, such as {{'A': 'T', 'C': 'G'}}, got {describe(given)}"
         )
-    found: dict[Any, Any] = {}
+    mapping: dict[Any, Any] = {}
     for symbol, other in given.items():
         for a, b in ((symbol, other), (other, symbol)):
             a, b = (item.item() if isinstance(item, np.generic) else item for item in (a, b))
-            if found.setdefault(a, b) != b:
-                raise ValueError(f"mirror: {quoted(a)} has two, {quoted(found[a])} and {quoted(b)}")
-    return found
+            if mapping.setdefault(a, b) != b:
+                raise ValueError(f"mirror: {quoted(a)} has two, {quoted(mapping[a])} and {quoted(b)}")
+    return mapping
 
 
 def to_state(mirror: Mapping[Any, Any]) -> list[Any]:
@@ -72,7 +72,7 @@ def ids_of(segmenter: Any, alphabet: Alphabet) -> NDArray[np.int32]:
     ValueError for a symbol of the alphabet whose mirror is not in it, and for break tokens whose mirrors are
     none.
     """
-    found = np.arange(alphabet.size, dtype=np.int32)
+    mirrored = np.arange(alphabet.size, dtype=np.int32)
     for symbol, other in segmenter.mirror.items():
         a, b = _id_of(symbol, alphabet), _id_of(other, alphabet)
         if a >= 0 > b:
@@ -81,25 +81,25 @@ def ids_of(segmenter: Any, alphabet: Alphabet) -> NDArray[np.int32]:
                 f"mirror: {quoted(symbol)} is in the alphabet, and its mirror {quoted(other)} is not{way}"
             )
         if a >= 0:
-            found[a] = b
-    if (bad := np.flatnonzero(found[found] != np.arange(found.size))).size:
+            mirrored[a] = b
+    if (bad := np.flatnonzero(mirrored[mirrored] != np.arange(mirrored.size))).size:
         raise ValueError(f"mirror: symbols of one id have different mirrors, in {alphabet}: id {bad[0]}")
     if (
         segmenter.lone is not None
-        and np.setxor1d(found[breaks := segmenter.lone.symbol_ids(alphabet)], breaks).size
+        and np.setxor1d(mirrored[breaks := segmenter.lone.symbol_ids(alphabet)], breaks).size
     ):
         raise ValueError("break_tokens: the mirror of each must be one, too")
-    return found
+    return mirrored
 
 
 def _id_of(symbol: Any, alphabet: Alphabet) -> int:
     """The id of a symbol, -1 if it is not in the alphabet; TypeError if it is none of this kind."""
     if isinstance(alphabet.kind, Named):
         return int(alphabet.kind.number.get(symbol, -1))
-    found = symbol_of((symbol,) if type(symbol) is int else symbol, alphabet)
-    if found is None:
+    symbol_id = symbol_of((symbol,) if type(symbol) is int else symbol, alphabet)
+    if symbol_id is None:
         raise TypeError(f"mirror: expected symbols as documents have them, got {quoted(symbol)}")
-    return found
+    return symbol_id
 
 
 def tokens_of(model: Any) -> NDArray[np.int32]:
@@ -114,12 +114,14 @@ def tokens_of(model: Any) -> NDArray[np.int32]:
         raise ValueError("mirror: it needs a vocabulary of pairs, and this one is flat")
     pairs = [(a, b) for a, b in vocabulary.merges.tolist()]
     number = {pair: i for i, pair in enumerate(pairs, vocabulary.n_alphabet)}
-    found: list[int] = ids_of(model.segmenter, model.alphabet).tolist()
+    tokens: list[int] = ids_of(model.segmenter, model.alphabet).tolist()
     for a, b in pairs:
-        if (other := number.get((found[b], found[a]))) is None:
-            raise ValueError(f"mirror: the token {len(found)}, the pair {(a, b)}, has none in the vocabulary")
-        found.append(other)
-    return np.array(found, np.int32)
+        if (other := number.get((tokens[b], tokens[a]))) is None:
+            raise ValueError(
+                f"mirror: the token {len(tokens)}, the pair {(a, b)}, has none in the vocabulary"
+            )
+        tokens.append(other)
+    return np.array(tokens, np.int32)
 
 
 def settings_with(settings: Any, frame: Any, segmenter: Any, alphabet: Alphabet, estimates: bool) -> Any:
@@ -137,8 +139,10 @@ def settings_with(settings: Any, frame: Any, segmenter: Any, alphabet: Alphabet,
         and segmenter.mirror
         and all(_id_of(symbol, alphabet) < 0 for symbol in segmenter.mirror)
     ):
-        told = f"mirror: expected symbols of the documents, got {listed(segmenter.mirror)}, none of which is in them"
-        raise ValueError(f"{told}; give the symbols as documents have them, such as letters of the same case")
+        message = f"mirror: expected symbols of the documents, got {listed(segmenter.mirror)}, none of which is in them"
+        raise ValueError(
+            f"{message}; give the symbols as documents have them, such as letters of the same case"
+        )
     return settings._replace(mirror=ids_of(segmenter, alphabet))
 
 
@@ -154,8 +158,10 @@ def counts_of_both(
     """
 
     def turned(pairs: NDArray[np.int64]) -> NDArray[np.int64]:
-        found: NDArray[np.int64] = mirror[pairs & 0xFFFFFFFF].astype(np.int64) << 32 | mirror[pairs >> 32]
-        return found
+        pairs_back: NDArray[np.int64] = (
+            mirror[pairs & 0xFFFFFFFF].astype(np.int64) << 32 | mirror[pairs >> 32]
+        )
+        return pairs_back
 
     order = np.argsort(pairs)
     both = np.union1d(pairs, turned(pairs))
@@ -210,13 +216,13 @@ def _come_later(documents: Ragged, mirror: NDArray[np.int32]) -> NDArray[np.bool
 def _turned(documents: Ragged, which: NDArray[np.bool_], mirror: NDArray[np.int32]) -> Ragged:
     """Documents of ids, of which some are mirrored."""
     values, begins, ends = documents.values, documents._offsets[:-1][which], documents._offsets[1:][which]
-    found = values.copy()
+    mirrored = values.copy()
     if values.size > _LONG * begins.size:
         for a, b in zip(begins.tolist(), ends.tolist(), strict=True):
-            found[a:b] = mirror[values[a:b][::-1]]
+            mirrored[a:b] = mirror[values[a:b][::-1]]
     else:
         at = np.arange(int((ends - begins).sum())) + np.repeat(
             begins - offsets_of(ends - begins)[:-1], ends - begins
         )
-        found[at] = mirror[values[np.repeat(begins + ends - 1, ends - begins) - at]]
-    return trusted(found, documents._offsets)
+        mirrored[at] = mirror[values[np.repeat(begins + ends - 1, ends - begins) - at]]
+    return trusted(mirrored, documents._offsets)

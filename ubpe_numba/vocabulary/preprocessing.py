@@ -118,7 +118,7 @@ class Preprocessing:
             raise TypeError(f"special_first: expected True or False, got {quoted(self.special_first)}")
         if self.encoding not in (None, "utf-8"):
             raise ValueError(f"encoding: expected None or 'utf-8', got {quoted(self.encoding)}")
-        made: dict[str, Any] = {"special_first": bool(self.special_first)}
+        fields: dict[str, Any] = {"special_first": bool(self.special_first)}
         if self.pretokenizer is not None:
             # here, as below: integers do not use these steps
             from ubpe_numba.text.pretokenizer import Pretokenizer
@@ -129,7 +129,7 @@ class Preprocessing:
             is_steps = isinstance(cutter, (list, tuple, dict)) or (
                 isinstance(cutter, str) and cutter in PRE_TOKENIZERS
             )
-            made["pretokenizer"] = (
+            fields["pretokenizer"] = (
                 cutter
                 if isinstance(cutter, Splitter)
                 else (Splitter if is_steps else Pretokenizer.of)(cutter)
@@ -137,24 +137,24 @@ class Preprocessing:
         if self.normalizer is not None:
             from ubpe_numba.text.normalizer import Normalizer
 
-            made["normalizer"] = Normalizer.of(self.normalizer)
-        given = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-        if any(given[name] is not None for name in _RESERVED):
+            fields["normalizer"] = Normalizer.of(self.normalizer)
+        arguments = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        if any(arguments[name] is not None for name in _RESERVED):
             from ubpe_numba.vocabulary.reserved_arguments import checked as checked_words  # as above
 
-            made |= checked_words(**{name: given[name] for name in _RESERVED})
+            fields |= checked_words(**{name: arguments[name] for name in _RESERVED})
         if self.mirror is not None:
             from ubpe_numba.vocabulary.mirror import checked  # as above
 
-            made["mirror"] = checked(self.mirror)
+            fields["mirror"] = checked(self.mirror)
             for name in ("pretokenizer", "normalizer", "known_words", "encoding", "stop_tokens"):
-                if (given | made)[name] is not None:
+                if (arguments | fields)[name] is not None:
                     raise ValueError(
                         f"mirror: documents are whole and unchanged with it, and {name} cuts or changes them"
                     )
         if self.runs is not None and self.pretokenizer is not None:
             raise ValueError("runs: expected None where a pretokenizer cuts text, which cuts runs too")
-        vars(self).update(made)  # frozen for users
+        vars(self).update(fields)  # frozen for users
 
     def __repr__(self) -> str:
         shown = []
@@ -209,7 +209,7 @@ class Preprocessing:
         reserved = Reserved.from_user(
             *words, first=self.special_first, breaks=self.break_tokens, stops=self.stop_tokens
         )
-        made = Segmenter(
+        segmenter = Segmenter(
             self.pretokenizer,
             reserved,
             None,
@@ -219,9 +219,9 @@ class Preprocessing:
             runs=self.runs,
         )
         if size is None:
-            return made
+            return segmenter
         n = int((~reserved.always).sum()) if reserved is not None and self.special_first else 0
-        return made.numbered(np.arange(n, n + size) if n else None, size)
+        return segmenter.numbered(np.arange(n, n + size) if n else None, size)
 
     @classmethod
     def _of_segmenter(cls, segmenter: Segmenter, size: int) -> Self | None:
@@ -257,12 +257,12 @@ class Preprocessing:
                 parts = [list(parts[0]), list(parts[1]) if [*parts[1].values()] == after else parts[1]]
             elif [*parts[0].values(), *parts[1].values()] == list(range(size, size + len(rows))):
                 parts = [list(part) for part in parts]
-        made = cls(
+        preprocessing = cls(
             segmenter.pretokenizer, parts[0] or None, special_first=n_first > 0, known_words=parts[1] or None,
             normalizer=segmenter.normalizer, encoding=segmenter.encoding, break_tokens=breaks, stop_tokens=stops,
             flags=flags or None, mirror=segmenter.mirror, runs=segmenter.runs,
         )  # fmt: skip
-        return None if made.is_plain else made
+        return None if preprocessing.is_plain else preprocessing
 
 
 def _remade(*values: Any) -> Preprocessing:

@@ -170,7 +170,7 @@ class Reserved:
             if not kind.number.keys() >= {*others}:
                 kind = Named(tuple(dict.fromkeys((*kind.names, *others))), kind)
         words: list[Word] = []
-        given: list[int | None] = []
+        ids_or_none: list[int | None] = []
         masks: list[int] = []
         for name, value in (("special_tokens", special), ("known_words", known)):
             if value is None:
@@ -197,10 +197,10 @@ class Reserved:
                         )
                     number = int(number)
                 words.append(_word(word, kind, name))
-                given.append(number)
+                ids_or_none.append(number)
                 masks.append((flags or {}).get(words[-1], 0) | (SPECIAL if name == "special_tokens" else 0))
         n_first = sum(m & SPECIAL > 0 for m in masks) if first else 0
-        ids = [0] * len(words) if size is None else _ids(given, size + n_first, shared)
+        ids = [0] * len(words) if size is None else _ids(ids_or_none, size + n_first, shared)
         alone, ending = _symbols(breaks, kind, "break_tokens"), _symbols(stops, kind, "stop_tokens")
         if not words and not alone.size + ending.size:
             return None
@@ -243,10 +243,10 @@ class Reserved:
         some = self.found & ~self.always
         allowed = self._chosen(chosen[0], "allowed_special", some)
         forbidden = self._chosen(chosen[1], "disallowed_special", some & ~allowed)
-        made = self.always | allowed | forbidden, forbidden
+        masks = self.always | allowed | forbidden, forbidden
         if not named:
-            self._choices[chosen] = made
-        return made
+            self._choices[chosen] = masks
+        return masks
 
     def _chosen(self, names: Any, name: str, all_of: np.ndarray) -> np.ndarray:
         """The words that an argument names, bool[w].
@@ -267,7 +267,10 @@ class Reserved:
         for word in names:
             i = self.number.get(tuple(word) if isinstance(word, list) else word)
             if i is None or self.always[i] or not self.found[i]:
-                has = listed([w for w, found in zip(self.words, all_of, strict=True) if found], 8) or "none"
+                has = (
+                    listed([w for w, is_of_all in zip(self.words, all_of, strict=True) if is_of_all], 8)
+                    or "none"
+                )
                 raise ValueError(
                     f"{name}: {quoted(word)} is not a special token of this tokenizer, which has {has}"
                 )
@@ -279,17 +282,17 @@ class Reserved:
 
         If several become equal, the first is found. A word that becomes empty stays as it is.
         """
-        made = self._normalized
-        if made is None or made[0] != change:
+        cached = self._normalized
+        if cached is None or cached[0] != change:
             index: dict[Word, int] = {}
             for i in np.flatnonzero(self.late).tolist():
                 word = self.words[i]
                 changed = change(word) if change is not None and isinstance(word, str) else word
                 index.setdefault(changed or word, i)
             at = np.array(list(index.values()), np.int64)
-            found = Reserved(self.kind, tuple(index), self.ids[at], self.flags[at], shared=self.shared)
-            made = self._normalized = change, (found, at)
-        return made[1]
+            reserved = Reserved(self.kind, tuple(index), self.ids[at], self.flags[at], shared=self.shared)
+            cached = self._normalized = change, (reserved, at)
+        return cached[1]
 
     def shown(self, change: Callable[[str], str], restore: Callable[[str], str]) -> dict[int, str]:
         """Words that are found in normalized text with another text: that text, restored, by id."""
@@ -337,11 +340,11 @@ class Reserved:
             )
             self._finder = alphabet, edges, states, word_of
         alphabet, edges, states, word_of = self._finder
-        found = np.empty(values.size, np.int32)
-        rest = word_of, self.lengths, active.view(np.uint8), found
+        word_at = np.empty(values.size, np.int32)
+        rest = word_of, self.lengths, active.view(np.uint8), word_at
         n = find_words.find_words(alphabet.lookup(values), offsets, edges, states, *rest)
-        at = np.flatnonzero(found >= 0) if n else _NONE
-        return at, found[at].astype(np.int64)
+        at = np.flatnonzero(word_at >= 0) if n else _NONE
+        return at, word_at[at].astype(np.int64)
 
     def within(
         self, documents: Documents, at: np.ndarray, words: np.ndarray
@@ -358,7 +361,7 @@ class Reserved:
         if not (self.flags[words] & _SIDES).any():
             return at, words, sizes
         values, offsets, _ = documents
-        found: list[tuple[int, int, int]] = []
+        spans: list[tuple[int, int, int]] = []
         # the latter: the end of white space after a word, in which words may also begin
         done = spaces_end = 0
         bounds = offsets[np.searchsorted(offsets, at, side="right")[:, None] + np.array([-1, 0])].tolist()
@@ -378,9 +381,9 @@ class Reserved:
             if flags & LSTRIP:
                 start = max(done, start - n_spaces(values[first:start], True))
             if start < stop:
-                found.append((start, word, stop - start))
+                spans.append((start, word, stop - start))
                 done = stop
-        return tuple(np.array(found, np.int64).reshape(-1, 3).T)  # type: ignore[return-value]
+        return tuple(np.array(spans, np.int64).reshape(-1, 3).T)  # type: ignore[return-value]
 
     # ---------------------------------------------------------------------------------------------- break and
     # stop tokens
@@ -399,8 +402,8 @@ class Reserved:
         tokens.
         """
         symbols, n_breaks = self.symbols(BREAK | STOP), self.symbols(BREAK).size
-        found = alphabet.lookup(symbols)
-        if (missing := np.flatnonzero(found < 0)).size:
+        ids = alphabet.lookup(symbols)
+        if (missing := np.flatnonzero(ids < 0)).size:
             i = int(missing[0])
             name, shown = (
                 "break_tokens" if i < n_breaks else "stop_tokens",
@@ -410,7 +413,7 @@ class Reserved:
                 f"{name}: {quoted(shown)} is not in the alphabet of {alphabet.size} symbols; give the alphabet too"
             )
         if not alphabet.is_lossless:
-            folded = np.flatnonzero(np.isin(alphabet.folded_ids, found))
+            folded = np.flatnonzero(np.isin(alphabet.folded_ids, ids))
             same = np.concatenate(
                 [alphabet.folded_symbols[folded], alphabet.symbols[alphabet.folded_ids[folded]]]
             )
@@ -419,7 +422,7 @@ class Reserved:
                 raise ValueError(
                     f"{name}: {quoted(shown)} has the same id as one of them: give all symbols of an id"
                 )
-        return found
+        return ids
 
     def held_by(self, alphabet: Alphabet, vocabulary: Vocabulary) -> bool:
         """Whether a learned token holds a break or stop token."""
@@ -440,9 +443,9 @@ class Reserved:
         marked = np.zeros(values.size + 1, bool)
         for start in range(int(offsets[0]), int(offsets[-1]), _CHUNK):
             part = values[start : min(start + _CHUNK, int(offsets[-1]))]
-            found = wanted.lookup(part) >= 0
-            marked[start : start + part.size] |= found
-            marked[start + 1 : start + part.size + 1] |= found
+            is_wanted = wanted.lookup(part) >= 0
+            marked[start : start + part.size] |= is_wanted
+            marked[start + 1 : start + part.size + 1] |= is_wanted
         marked[offsets] = True
         return np.flatnonzero(marked)
 
@@ -476,7 +479,7 @@ class Reserved:
 
         Words are an object, symbols lists of integers.
         """
-        found: dict[str, Any] = {
+        fields: dict[str, Any] = {
             "break_tokens": self.symbols(BREAK).tolist(),
             "stop_tokens": self.symbols(STOP).tolist(),
         }
@@ -491,13 +494,13 @@ class Reserved:
                     words.append(word)
                 else:
                     words.append({"points": [ord(c) for c in word]})
-            found["special_tokens"] = _WORDS.write(
+            fields["special_tokens"] = _WORDS.write(
                 {
                     "kind": self.kind, "words": words, "ids": self.ids.tolist(),
                     "known": self.always.tolist(), "flags": flags.tolist() if flags.any() else None, "shared": self.shared,
                 }
             )  # fmt: skip
-        return {name: part for name, part in found.items() if part}
+        return {name: part for name, part in fields.items() if part}
 
     @classmethod
     def from_state(cls, words: Any, breaks: Any, stops: Any, kind: str, size: int) -> Reserved | None:
@@ -507,7 +510,7 @@ class Reserved:
 
         ModelFormatError for fields that are not valid.
         """
-        given: list[Any] = []
+        symbol_lists: list[Any] = []
         for name, value in (("break_tokens", breaks), ("stop_tokens", stops)):
             symbols = _NONE if value is None else integers_of(value, name)
             if symbols.ndim != 1 or symbols.dtype == np.uint64 or (symbols[1:] <= symbols[:-1]).any():
@@ -519,20 +522,20 @@ class Reserved:
             )
             if symbols.size and limit is not None and not 0 <= symbols[0] <= symbols[-1] <= limit:
                 raise ModelFormatError(f"{name}: expected symbols in 0..{limit}")
-            given.append(symbols.astype(np.int64))
+            symbol_lists.append(symbols.astype(np.int64))
         if words is None:
             none = np.zeros(0, np.int32)
-            return cls(kind, (), none, none, *given) if sum(map(len, given)) else None
-        found = _WORDS.read(words)
-        ids, known, flags = found["ids"], found["known"], found["flags"]
-        if not 0 < len(found["words"]) == ids.size == len(known):
+            return cls(kind, (), none, none, *symbol_lists) if sum(map(len, symbol_lists)) else None
+        fields = _WORDS.read(words)
+        ids, known, flags = fields["ids"], fields["known"], fields["flags"]
+        if not 0 < len(fields["words"]) == ids.size == len(known):
             raise ModelFormatError(
                 "special_tokens: expected as many ids as words, and for each whether it is a known word"
             )
         if flags is not None and flags.shape != ids.shape:
             raise ModelFormatError("special_tokens: flags: expected as many as words, each in 0..31")
-        if found["kind"] != kind:
-            raise ModelFormatError(f"special_tokens: expected words of {kind}, got {found['kind']}")
+        if fields["kind"] != kind:
+            raise ModelFormatError(f"special_tokens: expected words of {kind}, got {fields['kind']}")
         masks = np.where(known, 0, SPECIAL)
         if flags is not None:
             masks |= flags & (ONLY_DECODED if kind == "int" else _STORED)
@@ -540,11 +543,17 @@ class Reserved:
         try:
             names = [
                 _word(_from_json(w, kind), kind, argument[k])
-                for w, k in zip(found["words"], known, strict=True)
+                for w, k in zip(fields["words"], known, strict=True)
             ]
-            numbers = np.array(_ids(ids.tolist(), size, found["shared"]), np.int32)
+            numbers = np.array(_ids(ids.tolist(), size, fields["shared"]), np.int32)
             return cls(
-                kind, tuple(names), numbers, masks.astype(np.uint16), given[0], given[1], found["shared"]
+                kind,
+                tuple(names),
+                numbers,
+                masks.astype(np.uint16),
+                symbol_lists[0],
+                symbol_lists[1],
+                fields["shared"],
             )
         except (TypeError, ValueError) as error:
             raise ModelFormatError(str(error)) from error

@@ -21,24 +21,24 @@ def checked(
     >>> {name: value for name, value in found.items() if value is not None}
     {'special_tokens': ['<s>'], 'break_tokens': '-|', 'flags': {'<s>': ('lstrip',)}}
     """
-    made = {
+    arguments = {
         "special_tokens": _words(special_tokens, "special_tokens"),
         "known_words": _words(known_words, "known_words"),
     }
-    words = [*(made["special_tokens"] or ()), *(made["known_words"] or ())]
-    made |= {
+    words = [*(arguments["special_tokens"] or ()), *(arguments["known_words"] or ())]
+    arguments |= {
         "break_tokens": _symbols(break_tokens, "break_tokens"),
         "stop_tokens": _symbols(stop_tokens, "stop_tokens"),
     }
-    made |= {"flags": _flags(flags, words), "runs": _symbols(runs, "runs")}
+    arguments |= {"flags": _flags(flags, words), "runs": _symbols(runs, "runs")}
     for name in ("break_tokens", "stop_tokens"):
-        if made["runs"] is not None and (
-            both := [symbol for symbol in made["runs"] if symbol in (made[name] or ())]
+        if arguments["runs"] is not None and (
+            both := [symbol for symbol in arguments["runs"] if symbol in (arguments[name] or ())]
         ):
             raise ValueError(
                 f"runs: {quoted(both[0])} is one of {name} too, which are always a token of their own"
             )
-    return made
+    return arguments
 
 
 def _taken(given: Iterable[Any], name: str) -> list[Any]:
@@ -101,7 +101,7 @@ def _flags(given: Any, words: list[Any]) -> dict[Any, tuple[str, ...]] | None:
         return None
     if not isinstance(given, Mapping):
         raise TypeError(f"flags: expected words and names of flags, got {describe(given)}")
-    made: dict[Any, tuple[str, ...]] = {}
+    flag_names: dict[Any, tuple[str, ...]] = {}
     for word, names in given.items():
         if word not in words:
             raise ValueError(f"flags: {quoted(word)} is neither a special token nor a known word")
@@ -111,5 +111,5 @@ def _flags(given: Any, words: list[Any]) -> dict[Any, tuple[str, ...]] | None:
         if other := [name for name in listed if name not in FLAGS]:
             raise ValueError(f"flags: {quoted(word)}: expected {', '.join(FLAGS)}, got {quoted(other[0])}")
         if listed:
-            made[word] = tuple(name for name in FLAGS if name in listed)
-    return made or None
+            flag_names[word] = tuple(name for name in FLAGS if name in listed)
+    return flag_names or None

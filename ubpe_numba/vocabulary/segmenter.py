@@ -81,12 +81,12 @@ class Decoding(NamedTuple):
     @classmethod
     def from_state(cls, state: Any) -> Decoding:
         """The inverse of `state`; ModelFormatError for anything else."""
-        found = _DECODING.read(state)
-        if found["n"] and not found["strip"]:
+        fields = _DECODING.read(state)
+        if fields["n"] and not fields["strip"]:
             raise ModelFormatError(
-                f"decoding: n: expected 0..{_MOST_STEPS}, and something to leave out, got {found['n']} times nothing"
+                f"decoding: n: expected 0..{_MOST_STEPS}, and something to leave out, got {fields['n']} times nothing"
             )
-        return cls(tuple((old, new) for old, new in found.pop("replace")), **found)
+        return cls(tuple((old, new) for old, new in fields.pop("replace")), **fields)
 
 
 _DECODING = Schema(
@@ -165,11 +165,11 @@ class Segmenter(NamedTuple):
         Special tokens, allowed or not, and known words are removed: nothing is learned from them. A segment
         is the document that document frequencies count.
         """
-        made = corpus
+        corpus_of_segments = corpus
         if self.pretokenizer is not None or self.special is not None or self.normalizer is not None:
             kind = corpus.given.kind
-            given = self.stretches(corpus.given, "docs")
-            kept = Documents(given.values, given.cuts, kind)  # for the alphabet: of weight 0 too
+            stretches = self.stretches(corpus.given, "docs")
+            documents = Documents(stretches.values, stretches.cuts, kind)  # for the alphabet: of weight 0 too
             pieces = self.stretches(Documents(corpus.values, corpus.offsets, kind), "docs")
             if corpus.weights is None and self.pretokenizer is not None and pieces.values.dtype == np.uint8:
                 cuts = self.kernel or self.segments(pieces)
@@ -177,18 +177,26 @@ class Segmenter(NamedTuple):
                 from ubpe_numba.text.count_words import count_words
 
                 return as_corpus(count_words(pieces.values, pieces.cuts, cuts, n_threads))._replace(
-                    given=kept
+                    given=documents
                 )
             cut, of = self.cut(pieces, kind)
             weights = None if corpus.weights is None else corpus.weights[of]
             if count:
-                made = as_corpus(Counts.of(cut, np.ones(of.size, np.int64) if weights is None else weights))
+                corpus_of_segments = as_corpus(
+                    Counts.of(cut, np.ones(of.size, np.int64) if weights is None else weights)
+                )
             else:
-                made = as_corpus(None, None, weights, None, lambda *_: cut)
+                corpus_of_segments = as_corpus(None, None, weights, None, lambda *_: cut)
             if self.pretokenizer is None:  # the documents still are documents, and empty ones count
-                made = made._replace(n_documents=made.n_documents + corpus.n_empty)
-            made = made._replace(given=kept)
-        return self.lone.part(made) if self.pretokenizer is None and self.lone is not None else made
+                corpus_of_segments = corpus_of_segments._replace(
+                    n_documents=corpus_of_segments.n_documents + corpus.n_empty
+                )
+            corpus_of_segments = corpus_of_segments._replace(given=documents)
+        return (
+            self.lone.part(corpus_of_segments)
+            if self.pretokenizer is None and self.lone is not None
+            else corpus_of_segments
+        )
 
     def cut(self, pieces: Stretches, kind: str) -> tuple[Documents, np.ndarray]:
         """The segments of stretches as they are encoded, and the index of the document of each, int64[s]."""
@@ -467,16 +475,16 @@ def _steps_of_state(fields: dict[str, Any]) -> tuple[Pretokenizer | Splitter | N
     cutter: Pretokenizer | Splitter | None = None
     normalizer = None if fields["normalizer"] is None else Normalizer.from_state(fields["normalizer"])
     try:
-        if (found := fields["pretokenizer"]) is not None:
-            check_fields(found, ("name", "pattern", "unicode"), "pretokenizer")
-            cutter = Pretokenizer.from_state(found)
-            if found["name"] != cutter.name or not isinstance(found["unicode"], str):
+        if (step := fields["pretokenizer"]) is not None:
+            check_fields(step, ("name", "pattern", "unicode"), "pretokenizer")
+            cutter = Pretokenizer.from_state(step)
+            if step["name"] != cutter.name or not isinstance(step["unicode"], str):
                 raise ModelFormatError(
                     "pretokenizer: the name, the pattern and the alphabet do not go together"
                 )
-        if (found := fields["python_pattern"]) is not None:
-            check_fields(found, ("pattern", "unicode"), "python_pattern")
-            cutter = PythonPattern(found["pattern"])
+        if (step := fields["python_pattern"]) is not None:
+            check_fields(step, ("pattern", "unicode"), "python_pattern")
+            cutter = PythonPattern(step["pattern"])
     except (TypeError, ValueError) as error:
         raise ModelFormatError(str(error)) from error
     if fields["splitter"] is not None:

@@ -214,7 +214,7 @@ class Unknown(NamedTuple):
     @classmethod
     def from_state(cls, state: Any, most: int) -> Unknown:
         """The inverse of `state`, with ids below `most`; ModelFormatError for anything else."""
-        found = Schema(
+        fields = Schema(
             "unknown",
             {
                 "bytes": Field(
@@ -226,10 +226,12 @@ class Unknown(NamedTuple):
                 "fuse": Field("true or false", lambda fuse: type(fuse) is bool),
             },
         ).read(state)
-        if found["bytes"] is None and found["id"] < 0:
+        if fields["bytes"] is None and fields["id"] < 0:
             raise ModelFormatError("unknown: expected ids of bytes, or an id")
         return cls(
-            None if found["bytes"] is None else found["bytes"].astype(np.int32), found["id"], found["fuse"]
+            None if fields["bytes"] is None else fields["bytes"].astype(np.int32),
+            fields["id"],
+            fields["fuse"],
         )
 
 

@@ -280,20 +280,22 @@ class Vocabulary:
         tokens = self.n_alphabet + np.asarray(stay, np.int64)
         statistics: dict[str, Any] = {n: getattr(self, n)[tokens] for n in _STATISTICS}
         statistics |= {"n_documents": self.n_documents, "n_symbols": self.n_symbols}
-        kept = np.concatenate([np.arange(self.n_alphabet), tokens])
-        gone = np.setdiff1d(np.arange(len(self)), kept)
+        order = np.concatenate([np.arange(self.n_alphabet), tokens])
+        gone = np.setdiff1d(np.arange(len(self)), order)
         if self.occurrences is not None and (self.in_order_of_creation or not gone.size):
-            found = self.occurrences.tolist()
+            occurrences = self.occurrences.tolist()
             # each occurrence of a removed token becomes one of its two parts
             if gone.size and self.merges is not None:
                 parts = self.merges[gone[::-1] - self.n_alphabet].tolist()
                 for token, (left, right) in zip(gone.tolist()[::-1], parts, strict=True):
-                    found[left] += found[token]
-                    found[right] += found[token]
-            limited = np.array([min(count, 2**63 - 1) for count in found], np.int64)  # a file may hold any
-            statistics["occurrences"] = limited[kept]
+                    occurrences[left] += occurrences[token]
+                    occurrences[right] += occurrences[token]
+            limited = np.array(
+                [min(count, 2**63 - 1) for count in occurrences], np.int64
+            )  # a file may hold any
+            statistics["occurrences"] = limited[order]
         if self.log_probabilities is not None:
-            statistics["log_probabilities"] = self.log_probabilities[kept]
+            statistics["log_probabilities"] = self.log_probabilities[order]
         if merges is not None:
             return Vocabulary.from_merges(self.n_alphabet, merges, **statistics)
         lengths = self.offsets[tokens + 1] - self.offsets[tokens]

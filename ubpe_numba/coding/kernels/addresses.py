@@ -91,9 +91,9 @@ def call_at(typingctx, function, args):
     def codegen(context, builder, signature, values):
         kinds, convention = tuple(signature.args[1]), context.call_conv
         pointer = convention.get_function_type(types.int64, kinds).as_pointer()
-        given = [builder.extract_value(values[1], i) for i in range(len(kinds))]
+        arguments = [builder.extract_value(values[1], i) for i in range(len(kinds))]
         status, result = convention.call_function(
-            builder, builder.inttoptr(values[0], pointer), types.int64, kinds, given
+            builder, builder.inttoptr(values[0], pointer), types.int64, kinds, arguments
         )
         return builder.select(status.is_error, _WORD(NO_MEMORY), result)
 

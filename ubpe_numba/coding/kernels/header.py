@@ -318,7 +318,7 @@ def by_sums(header, work, n):
     edges, states, _, _, _, _ = matches
     costs, sums = table_at(header, a + 2, np.float64), array_at(s, ring, COST).reshape((ring, 1))
     array_at(s + 16 * ring, ring, np.int64)[:] = 0
-    kept, heads = (
+    sums_at, heads = (
         array_at(s + 16 * ring, ring, np.int64),
         array_at(s + 24 * ring, 2 * ring, np.int64).reshape((2, ring)),
     )
@@ -326,7 +326,7 @@ def by_sums(header, work, n):
         array_at(s + 40 * ring, n + 1, np.int32),
         array_at(s + 40 * ring + 4 * (n + 1), n + 1, np.int32),
     )
-    return cheapest_paths(*document, edges, states, costs, sums, kept, heads, parent, token, *result)
+    return cheapest_paths(*document, edges, states, costs, sums, sums_at, heads, parent, token, *result)
 
 
 @kernel

@@ -44,28 +44,28 @@ def last_tokens(document, before, tables, edges, states, tries, place, last):
     if place[0] == 0:
         last[0] = -1
     state = place[1]
-    made = np.int64(0)
+    n_tries = np.int64(0)
     e = place[0]
-    while e < document.size and made < tries:
+    while e < document.size and n_tries < tries:
         state = advance(edges, states, state, document[e])
         e += 1
-        found = np.int64(-1)
+        match = np.int64(-1)
         end = longest_match(states, state)  # of the tokens that end here, without the symbol
-        while found < 0 and end != -2:
+        while match < 0 and end != -2:
             token = np.int64(states[end].token) if end >= 0 else np.int64(document[e - 1])
             s = e - np.int64(states[end].depth) if end >= 0 else e - 1
             previous = np.int64(last[s]) if s > 0 else np.int64(before)
-            made += 1
+            n_tries += 1
             # a start that is not a boundary of E does not have a last token, nor does the beginning of a text
             if (s == 0 and before < 0) or (
                 previous >= 0 and fits(id_in_entries, pairs, left, right, n_alphabet, previous, token)
             ):
-                found = token
+                match = token
             end = np.int64(states[end].longest) if end >= 0 else np.int64(-2)
-        last[e] = found
+        last[e] = match
     place[0] = e
     place[1] = state
-    return made
+    return n_tries
 
 
 @kernel

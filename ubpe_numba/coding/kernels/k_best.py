@@ -54,8 +54,8 @@ def _best_tails(document, edges, states, costs, k, sums, kept, heads, parent, to
         taken[n_matches] = 0
         n_matches += 1
         at = s & ring
-        found = np.int64(0)
-        while found < k:
+        n_tails = np.int64(0)
+        while n_tails < k:
             best = np.int64(-1)
             best_end = np.int64(0)
             best_token = symbol
@@ -80,14 +80,14 @@ def _best_tails(document, edges, states, costs, k, sums, kept, heads, parent, to
                         second = y
             if best < 0:
                 break
-            node = np.int64(s) * k + found
+            node = np.int64(s) * k + n_tails
             parent[node] = best_end * k + taken[best]
             token[node] = best_token
-            sums[at, found].first = first
-            sums[at, found].second = second
+            sums[at, n_tails].first = first
+            sums[at, n_tails].second = second
             taken[best] += 1
-            found += 1
-        kept[at] = found
+            n_tails += 1
+        kept[at] = n_tails
     return kept[0]
 
 
@@ -105,14 +105,14 @@ def k_cheapest_paths(document, edges, states, costs, k, sums, kept, heads, n_tok
     two, at least the longest token + 2. `heads` is int64[2, longest token + 1]. O(n * matches * k), 8 * k
     bytes per symbol.
     """
-    found = _best_tails(document, edges, states, costs.view(COST), k, sums, kept, heads, parent, token)
-    for i in range(found):
+    n_paths = _best_tails(document, edges, states, costs.view(COST), k, sums, kept, heads, parent, token)
+    for i in range(n_paths):
         n_tokens[i] = 0
         v = np.int64(i)
         while token[v] >= 0:
             n_tokens[i] += 1
             v = np.int64(parent[v])
-    return found
+    return n_paths
 
 
 @kernel

@@ -116,9 +116,9 @@ def sum_block(document, b, size, tables, scratch):
     The example above in one block: tails 17/128, 1/32, 1/4, 1, of exponent 0.
     """
     edges, states, listed, owners, rows, matches, weights = tables
-    list_at, tails, kept, kept_states = scratch
+    list_at, tails, kept_sums, kept_states = scratch
     n = document.size
-    reach = kept.shape[1]
+    reach = kept_sums.shape[1]
     begin = b * size
     length = min(n - begin, size)
     if begin + length == n:
@@ -128,8 +128,8 @@ def sum_block(document, b, size, tables, scratch):
     else:
         state = kept_states[b + 1]
         for i in range(reach):
-            tails[length + i].mantissa = kept[b + 1, i].mantissa
-            tails[length + i].exponent = kept[b + 1, i].exponent
+            tails[length + i].mantissa = kept_sums[b + 1, i].mantissa
+            tails[length + i].exponent = kept_sums[b + 1, i].exponent
     upcoming = state
     ahead = ahead_step = np.int64(0)
     for i in range(length if length > 0 else -1, -1, -1):  # states and lists ahead, as in `packed_paths`
@@ -153,8 +153,8 @@ def sum_block(document, b, size, tables, scratch):
     if b > 0:
         kept_states[b] = state
         for i in range(reach):
-            kept[b, i].mantissa = tails[i].mantissa
-            kept[b, i].exponent = tails[i].exponent
+            kept_sums[b, i].mantissa = tails[i].mantissa
+            kept_sums[b, i].exponent = tails[i].exponent
     return length
 
 

@@ -151,8 +151,8 @@ def id_in_entries(pairs, left, right):
 
     O(1) expected.
     """
-    made = value_of(pairs, pair_of(left, right))
-    return made if made >= 0 else NEVER
+    token = value_of(pairs, pair_of(left, right))
+    return token if token >= 0 else NEVER
 
 
 @helper
@@ -335,25 +335,27 @@ def merge_one_by_one(pairs, document, scratch, out, w):
     kept until the next merge is chosen: the processor waits for vectors if single items were just written.
     """
     n = document.size
-    made = address(scratch)
-    tokens = made + 4 * (SHORT + 1)
-    fill_16(made, np.int64(NO_PAIR))
-    fill_16(made + 64, np.int64(NO_PAIR))
+    pair_ids = address(scratch)
+    tokens = pair_ids + 4 * (SHORT + 1)
+    fill_16(pair_ids, np.int64(NO_PAIR))
+    fill_16(pair_ids + 64, np.int64(NO_PAIR))
     store32(tokens, -4, np.int64(NO_PAIR))
     for i in range(n):
         store32(tokens, 4 * i, np.int64(document[i]))
         if i > 0:
             together = id_in_entries(pairs, np.int64(document[i - 1]), np.int64(document[i]))
-            store32(made, 4 * i - 4, min(together, NO_PAIR))
+            store32(pair_ids, 4 * i - 4, min(together, NO_PAIR))
     store32(tokens, 4 * n, np.int64(NO_PAIR))
     alive = (np.uint64(2) << np.uint64(n)) - np.uint64(1)
     at, before, gone = np.int64(-1), np.int64(-1), np.int64(-1)
     id_at, id_before = np.int64(0), np.int64(0)
     while True:
-        best = put_in_16(made, before, id_before, at, id_at, gone, np.int64(NO_PAIR))
+        best = put_in_16(pair_ids, before, id_before, at, id_at, gone, np.int64(NO_PAIR))
         first = np.int64(0)
         if n > 16:
-            other = put_in_16(made + 64, before - 16, id_before, at - 16, id_at, gone - 16, np.int64(NO_PAIR))
+            other = put_in_16(
+                pair_ids + 64, before - 16, id_before, at - 16, id_at, gone - 16, np.int64(NO_PAIR)
+            )
             if other >> 4 < best >> 4:
                 best, first = other, np.int64(16)
         token = best >> 4

@@ -127,9 +127,9 @@ def merge_by_heap(
             for i in range(n_pending):
                 p = np.int64(pending[i])
                 if token[p] >= 0 and following[p] < n:
-                    made = value_of(entries, pair_of(token[p], token[following[p]]))
-                    if made >= 0:
-                        n_heap = push(heap, n_heap, ((made - first_id) << 32) | p)
+                    merged = value_of(entries, pair_of(token[p], token[following[p]]))
+                    if merged >= 0:
+                        n_heap = push(heap, n_heap, ((merged - first_id) << 32) | p)
             n_pending = np.int64(0)
             if n_heap == 0:
                 break

@@ -220,9 +220,9 @@ def n_best_paths(
     """
     edges, states, scaled_idf, logs = tables
     nodes, stamps, rest = nodes
-    tails, kept, listed, new, counts, walks, suffix = scratch
+    tails, n_kept, listed, new, counts, walks, suffix = scratch
     bounds, weights, out, out_offsets = results
-    ring, beam = np.int64(kept.size - 1), listed.size
+    ring, beam = np.int64(n_kept.size - 1), listed.size
     walk = progress[0].walk
     status = np.int64(DONE)
     while progress[0].documents < offsets.size - 1 and status == DONE:
@@ -234,7 +234,7 @@ def n_best_paths(
         base = np.int64(0)
         nodes[0].token = 0
         rest[0].use = IN_USE
-        kept[n & ring] = 1
+        n_kept[n & ring] = 1
         tails[n & ring, 0].weight = 0.0
         tails[n & ring, 0].node = 0
         tails[n & ring, 0].bag = 0
@@ -257,7 +257,7 @@ def n_best_paths(
                 gain = min(price, gain_of(idf, least, logs))
                 # apart from rounding, by which a first occurrence may add less than a second
                 most = gain + 2.0 if alive else gain
-                for k in range(kept[at]):
+                for k in range(n_kept[at]):
                     if n_new == beam and tails[at, k].weight + most < listed[beam - 1].weight:
                         break
                     tail = tails[at, k].node
@@ -292,7 +292,7 @@ def n_best_paths(
                 status = np.int64(NO_NODES)
                 break
             at = s & ring
-            kept[at] = n_new
+            n_kept[at] = n_new
             for i in range(n_new):
                 if n_free > 0:
                     n_free -= 1
@@ -315,7 +315,7 @@ def n_best_paths(
             # positions that nothing to the left can reach
             far = s + np.int64(states[state].depth)
             while top > far:
-                for i in range(kept[top & ring]):
+                for i in range(n_kept[top & ring]):
                     n_free = release(tails[top & ring, i].node & LOW, nodes, rest, counts, free, n_free)
                 top -= 1
             while rest[base].use >> 32 == 1:  # only one child, and nothing else needs it
@@ -329,7 +329,7 @@ def n_best_paths(
                 counts[t].live -= 1
         if status == DONE:
             w, p = progress[0].ids, progress[0].paths
-            least = min(kept[0], n_best)
+            least = min(n_kept[0], n_best)
             need = np.int64(0)
             for k in range(least):
                 need += tails[0, k].node >> 32

@@ -54,11 +54,11 @@ def bucket_of(table, mask, left, right):
 def id_in(table, mask, bucket, left, right):
     """The id of the pair whose bucket is known, or NO_PAIR. O(1) expected; of (3, 1) above: 7."""
     key = np.uint64(left) << np.uint64(21) | np.uint64(right)
-    found = value_of_8(bucket, key)
-    while (found == 0) & (load64(bucket, BUCKET - 8) != FREE):  # one branch, rarely taken
+    entry = value_of_8(bucket, key)
+    while (entry == 0) & (load64(bucket, BUCKET - 8) != FREE):  # one branch, rarely taken
         bucket = table + ((bucket + BUCKET - table) & (BUCKET * mask + BUCKET - 1))
-        found = value_of_8(bucket, key)
-    return found if found else np.int64(NO_PAIR)
+        entry = value_of_8(bucket, key)
+    return entry if entry else np.int64(NO_PAIR)
 
 
 @helper

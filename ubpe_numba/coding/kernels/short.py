@@ -71,11 +71,11 @@ def _nothing(places):
 def _is_integer(item, places):
     """Whether an item is an integer whose type is known; a `bool` is not. O(1)."""
     kind = word_at(item, c_interface.TYPE)
-    found = kind == word_at(places, objects.INT)
-    if not found:
+    is_one = kind == word_at(places, objects.INT)
+    if not is_one:
         for i in range(objects.N_ITEMS):
-            found |= kind == word_at(places, objects.ITEMS + i)
-    return found
+            is_one |= kind == word_at(places, objects.ITEMS + i)
+    return is_one
 
 
 @helper
@@ -152,12 +152,12 @@ def _new_ids(places, source, n):
 
     O(n).
     """
-    made = c_interface.new_array(
+    array = c_interface.new_array(
         word_at(places, objects.NEW_ARRAY), word_at(places, objects.ARRAY), np.int64(NUMBER_OF_IDS), n
     )
-    if made != 0:
-        copy_bytes(word_at(made, c_interface.DATA), source, 4 * n)
-    return made
+    if array != 0:
+        copy_bytes(word_at(array, c_interface.DATA), source, 4 * n)
+    return array
 
 
 @builtin
@@ -182,9 +182,9 @@ def encode(me, args, n_args):
         w = call_at(word_at(header, ENCODER), (header, work, m))
         if n > _PAUSE:
             c_interface.take_gil(state)
-    made = _nothing(places) if w < 0 else _new_ids(places, ids_at(work, m), w)
+    result = _nothing(places) if w < 0 else _new_ids(places, ids_at(work, m), w)
     release(work)
-    return made
+    return result
 
 
 @kernel
@@ -262,7 +262,7 @@ def _cut_and_encode(call, forms, memory, n):
     )  # fmt: skip
     caches = table_at(call, t + 28, np.uint64), table_at(call, t + 30, np.uint64)
     scratch, dead = table_at(call, t + 32, np.uint64), table_at(call, t + 34, np.uint8)
-    given = (
+    arguments = (
         text,
         bounds,
         array_at(segments, k + 1, np.int64),
@@ -274,7 +274,7 @@ def _cut_and_encode(call, forms, memory, n):
         ids,
         written,
     )
-    call_at(word_at(call, ENCODE), given)
+    call_at(word_at(call, ENCODE), arguments)
     token_ids = table_at(call, TOKEN_IDS, np.int32)
     if token_ids.size:
         for i in range(state[1]):
@@ -363,17 +363,17 @@ def decode(me, args, n_args):
         return c_interface.new_text(out, w >> 2)
     if output >= 0:
         width = word_at(places, objects.KINDS + output) & 15
-        made = c_interface.new_array(
+        result = c_interface.new_array(
             word_at(places, objects.NEW_ARRAY), word_at(places, objects.ARRAY), output, w // width
         )
-        if made != 0:
-            copy_bytes(word_at(made, c_interface.DATA), out, w)
-        return made
-    made = c_interface.new_str(out, w, word_at(call, ERRORS) if n_args == 1 else np.int64(0))
-    if made == 0:
+        if result != 0:
+            copy_bytes(word_at(result, c_interface.DATA), out, w)
+        return result
+    result = c_interface.new_str(out, w, word_at(call, ERRORS) if n_args == 1 else np.int64(0))
+    if result == 0:
         c_interface.forget()
         return _nothing(places)
-    return made
+    return result
 
 
 @kernel

@@ -156,8 +156,8 @@ def id_in_buckets(pairs, left, right):
 
     O(1) expected.
     """
-    found = id_of(address(pairs), pairs.size // 8 - 1, left, right)
-    return NEVER if found == NO_PAIR else found
+    token = id_of(address(pairs), pairs.size // 8 - 1, left, right)
+    return NEVER if token == NO_PAIR else token
 
 
 @helper

@@ -219,7 +219,7 @@ def encode_words(values, offsets, segments, tables, caches, scratch, dead, state
     slots = address(scratch)
     misses = slots + _MISSES
     ids = slots + _IDS
-    found = slots + _FOUND
+    found_at = slots + _FOUND
     rows = slots + _ROWS
     target = address(out)
     room = max(8 * (dead.size - 1), np.int64(MOST))
@@ -233,7 +233,7 @@ def encode_words(values, offsets, segments, tables, caches, scratch, dead, state
             break
         m = _look_up(n, slots, ids, misses)
         if m:
-            merge_words(text, segments, s, slots, misses, m, rows, slots + _FIRSTS, found, tables)
+            merge_words(text, segments, s, slots, misses, m, rows, slots + _FIRSTS, found_at, tables)
         first = w
         done = np.int64(0)
         for j in range(m + 1):
@@ -255,7 +255,7 @@ def encode_words(values, offsets, segments, tables, caches, scratch, dead, state
                     w = encode_long_word(text, segments[s + k], segments[s + k + 1], tables, dead, out, w)
                     store32(miss, 8, w - before)
                 else:
-                    copy_ids(target + 4 * w, found + 4 * load32(miss, 4), count)
+                    copy_ids(target + 4 * w, found_at + 4 * load32(miss, 4), count)
                     w += count
         k = np.int64(0)
         j = np.int64(0)

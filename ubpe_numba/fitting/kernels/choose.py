@@ -338,7 +338,7 @@ def choose(driver, task, shards, weighted, borders, ties, mirror, listed):
     if listed is not None and n < wanted:  # rarer pairs belong among the candidates
         for p in range(part.shape[0]):
             thin |= part[p].below > 0
-    kept = np.int64(0)
+    n_kept = np.int64(0)
     looks = np.int64(0)
     is_listed = False
     for i in range(n):
@@ -349,14 +349,14 @@ def choose(driver, task, shards, weighted, borders, ties, mirror, listed):
         if listed is not None:
             good = (
                 not thin
-                and (kept < room or mirror is not None)
+                and (n_kept < room or mirror is not None)
                 and used[0, left] != stamp
                 and used[0, right] != stamp
             )
             # a look at a kept pair takes as long as four entries of the tables
             if not is_listed and 0 < listed.size < 4 * looks - conflicts.size:
                 list_pairs(entries, conflicts, listed, state.next_id, candidates[n - 1].count)
-                for j in range(kept):
+                for j in range(n_kept):
                     looks += keep(entries, conflicts, listed, np.int64(task.left[j]), np.int64(task.right[j]))
                 is_listed = True
             before = looks
@@ -364,7 +364,7 @@ def choose(driver, task, shards, weighted, borders, ties, mirror, listed):
                 good = good and not rules_out(conflicts, left, right, count)
             else:
                 j = np.int64(0)
-                while good and j < kept:
+                while good and j < n_kept:
                     good = (
                         _count_of(borders, entries, pair_of(right, task.left[j])) < count
                         and _count_of(borders, entries, pair_of(task.right[j], left)) < count
@@ -374,11 +374,11 @@ def choose(driver, task, shards, weighted, borders, ties, mirror, listed):
             if (
                 mirror is not None
                 and good
-                and kept + 1 + (pair_of(mirror[right], mirror[left]) != pair) > room
+                and n_kept + 1 + (pair_of(mirror[right], mirror[left]) != pair) > room
             ):
                 good = False
-                room = kept
-                state.limit = state.next_id + kept
+                room = n_kept
+                state.limit = state.next_id + n_kept
             if good:
                 used[0, left] = stamp
                 used[0, right] = stamp
@@ -389,24 +389,24 @@ def choose(driver, task, shards, weighted, borders, ties, mirror, listed):
             if not good:
                 _push_back(ties, borders, part, heap, candidates[i])
                 continue
-        task.left[kept] = left
-        task.right[kept] = right
-        task.counts[kept] = count
-        kept += 1
+        task.left[n_kept] = left
+        task.right[n_kept] = right
+        task.counts[n_kept] = count
+        n_kept += 1
         if mirror is not None and pair_of(mirror[right], mirror[left]) != pair:
             left, right = np.int64(mirror[right]), np.int64(mirror[left])
-            task.left[kept] = left
-            task.right[kept] = right
-            task.counts[kept] = count
-            kept += 1
+            task.left[n_kept] = left
+            task.right[n_kept] = right
+            task.counts[n_kept] = count
+            n_kept += 1
             if listed is not None:
                 used[0, left] = stamp
                 used[0, right] = stamp
                 if is_listed:
                     looks += keep(entries, conflicts, listed, left, right)
     task.batch[0].n = 0
-    state.pending = kept
-    if kept > 0:
+    state.pending = n_kept
+    if n_kept > 0:
         state.round_start = state.next_id
 
 

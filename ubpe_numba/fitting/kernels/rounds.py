@@ -83,9 +83,9 @@ def _wait_for(control, word, value, wanted):
     """
     looks = 0
     while True:
-        found = atomic_load(control, word)
-        if (found == value) == wanted:
-            return found
+        present = atomic_load(control, word)
+        if (present == value) == wanted:
+            return present
         looks += 1
         if looks < _PATIENCE << 3 * wanted:
             pause()

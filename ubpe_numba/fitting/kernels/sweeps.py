@@ -61,8 +61,8 @@ def pairs_in_64(builder, item, gap, left, right):
     kind = ir.VectorType(item.type.pointee, LANES)
 
     def equal(first, value):
-        found = builder.load(builder.bitcast(first, kind.as_pointer()), align=1)
-        return builder.icmp_unsigned("==", found, _splat(builder, value, kind))
+        vector = builder.load(builder.bitcast(first, kind.as_pointer()), align=1)
+        return builder.icmp_unsigned("==", vector, _splat(builder, value, kind))
 
     found = builder.and_(equal(item, left), equal(builder.gep(item, [gap]), right))
     return builder.bitcast(found, ir.IntType(LANES))
@@ -109,15 +109,15 @@ def sweep(cells, begin, end, separators, document_of, batch, width, at, before, 
                 word = pairs_in_64(cells, p, gap, a, b)
                 if p + LANES > stop:
                     word &= (np.uint64(1) << np.uint64(stop - p)) - np.uint64(1)
-                found = count_of_bits(word)
+                n_hits = count_of_bits(word)
                 # two are written whether there or not: no branch to be predicted wrong
                 at[n] = p + np.int64(trailing_zeros(word))
                 word &= word - np.uint64(1)
                 at[n + 1] = p + np.int64(trailing_zeros(word))
-                for j in range(n + 2, n + found):
+                for j in range(n + 2, n + n_hits):
                     word &= word - np.uint64(1)
                     at[j] = p + np.int64(trailing_zeros(word))
-                n += found
+                n += n_hits
             row = swept[i]
             for j in range(n):
                 p = at[j]

@@ -21,11 +21,11 @@ def counts_of(ids: Ragged, n_columns: int) -> Any:
     """
     columns = ids.compact()
     shape = len(ids), n_columns
-    made = sparse.csr_matrix(
+    matrix = sparse.csr_matrix(
         (np.ones(columns.total), columns.values, columns.offsets), shape=shape, copy=True
     )
-    made.sum_duplicates()  # in place: without the copy in the arrays of `ids`
-    return made
+    matrix.sum_duplicates()  # in place: without the copy in the arrays of `ids`
+    return matrix
 
 
 def parts_of_tokens(v: TokenTable) -> Any:
@@ -56,13 +56,13 @@ def distinct(names: list[str]) -> list[str]:
     ['a', 'b', 'a #2']
     """
     seen: set[str] = set()
-    made = []
+    unique = []
     for i, name in enumerate(names):
         while name in seen:
             name += f" #{i}"
         seen.add(name)
-        made.append(name)
-    return made
+        unique.append(name)
+    return unique
 
 
 def of_ids(tok: Any, size: int) -> list[str]:

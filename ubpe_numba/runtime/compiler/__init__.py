@@ -93,12 +93,12 @@ def _dispatcher(function: Any, is_kernel: bool, **options: Any) -> Any:
     if _passes is None:
         return njit(nogil=options.get("nogil", True))(function)
     options = {"nopython": True, "nogil": True, "no_cfunc_wrapper": True, **options}
-    made = _passes.CPUDispatcher(
+    dispatcher = _passes.CPUDispatcher(
         function, targetoptions=options, pipeline_class=partial(_pipeline, is_kernel)
     )
     # which imports extensions of other packages: one takes 0.4 s
-    made._compilation_chain_init_hook = lambda: None
-    return made
+    dispatcher._compilation_chain_init_hook = lambda: None
+    return dispatcher
 
 
 def _pipeline(is_kernel: bool, *args: Any) -> Any:

@@ -91,11 +91,11 @@ class Mask:
         """The result of `make` if any bit is set, otherwise the empty mask: a branch, for rare cases."""
         builder, before = self.builder, self.builder.block
         with builder.if_then(builder.icmp_unsigned("!=", self.word, _WORD(0))):
-            made = make().word
+            word = make().word
             inner = builder.block
         result = builder.phi(_WORD)
         result.add_incoming(_WORD(0), before)
-        result.add_incoming(made, inner)
+        result.add_incoming(word, inner)
         return Mask(builder, result)
 
 
@@ -108,10 +108,10 @@ def traced(function: Callable[..., Any], *results: types.Type, **constants: Any)
 
     def typed(typingctx: Any, *args: types.Type) -> Any:
         def codegen(context: Any, builder: ir.IRBuilder, signature: Any, values: list[ir.Value]) -> ir.Value:
-            made = function(*(Mask(builder, value) for value in values), **constants)
-            if isinstance(made, Mask):
-                return made.word
-            return context.make_tuple(builder, signature.return_type, [mask.word for mask in made])
+            results = function(*(Mask(builder, value) for value in values), **constants)
+            if isinstance(results, Mask):
+                return results.word
+            return context.make_tuple(builder, signature.return_type, [mask.word for mask in results])
 
         return (types.Tuple(results) if results else types.uint64)(*map(types.unliteral, args)), codegen
 
@@ -123,8 +123,8 @@ def in_range(text: Mask, i: Mask, first: int, last: int) -> Mask:
     builder = text.builder
     pointer = builder.inttoptr((text + i).word, _BYTES.as_pointer())
     distance = builder.sub(builder.load(pointer, align=1), ir.Constant(_BYTES, [first] * WINDOW))
-    found = builder.icmp_unsigned("<=", distance, ir.Constant(_BYTES, [last - first] * WINDOW))
-    return Mask(builder, builder.bitcast(found, _WORD))
+    inside = builder.icmp_unsigned("<=", distance, ir.Constant(_BYTES, [last - first] * WINDOW))
+    return Mask(builder, builder.bitcast(inside, _WORD))
 
 
 def equal(text: Mask, i: Mask, char: str | int) -> Mask:

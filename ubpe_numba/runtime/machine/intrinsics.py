@@ -35,15 +35,15 @@ def _instruction(result, *kinds):
     def made(write):
         def typed(typingctx, *args):
             def codegen(context, builder, signature, values):
-                given, left = [], iter(zip(signature.args, values, strict=True))
+                arguments, left = [], iter(zip(signature.args, values, strict=True))
                 for kind, value in left:
                     if isinstance(kind, types.Array):
                         data = context.make_array(kind)(context, builder, value).data
                         _, index = next(left, (None, None))
-                        given.append(data if index is None else builder.gep(data, [index]))
+                        arguments.append(data if index is None else builder.gep(data, [index]))
                     else:
-                        given.append(value)
-                written = write(builder, *given)
+                        arguments.append(value)
+                written = write(builder, *arguments)
                 return context.get_dummy_value() if result is types.void else written
 
             return result(

@@ -140,7 +140,7 @@ def ticks_of(low: int, high: int) -> list[int]:
     ([500, 1000, 2000, 5000], [30, 40, 50, 60, 70], [10, 20, 50])
     """
     for steps in ((1, 2, 5), range(1, 10), range(10, 100)):
-        found = [step * 10**power for power in range(10) for step in steps if low <= step * 10**power <= high]
-        if len(found) > 2:
-            return found[:: -(-len(found) // 8)]
+        ticks = [step * 10**power for power in range(10) for step in steps if low <= step * 10**power <= high]
+        if len(ticks) > 2:
+            return ticks[:: -(-len(ticks) // 8)]
     return [low, high]

@@ -114,8 +114,8 @@ def _apart(heights: list[float], gap: float) -> list[float]:
     >>> _apart([1.0, 1.1, 5.0], 0.5)
     [1.0, 1.5, 5.0]
     """
-    found = list(heights)
+    placed = list(heights)
     below = -np.inf
     for i in sorted(range(len(heights)), key=heights.__getitem__):
-        below = found[i] = max(heights[i], below + gap)
-    return found
+        below = placed[i] = max(heights[i], below + gap)
+    return placed

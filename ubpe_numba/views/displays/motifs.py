@@ -122,10 +122,10 @@ class MotifsDisplay:
         if tokens is None:
             chosen = say_most(v, index.counts, n, least)
         else:
-            given = np.atleast_1d(np.asarray(tokens))
-            if given.size and (given.dtype.kind not in "iu" or given.ndim > 1):
-                raise TypeError(f"tokens: expected a 1-D sequence of integers, got {describe(given)}")
-            chosen = given.astype(np.int64)
+            requested = np.atleast_1d(np.asarray(tokens))
+            if requested.size and (requested.dtype.kind not in "iu" or requested.ndim > 1):
+                raise TypeError(f"tokens: expected a 1-D sequence of integers, got {describe(requested)}")
+            chosen = requested.astype(np.int64)
             if (bad := chosen[(chosen < 0) | (chosen >= len(v))]).size:
                 raise IndexError(f"tokens: expected ids in 0..{len(v) - 1}, got {bad[0]}")
         symbols, bounds = (decoder := tables_of(tok).decoder).decode(ids, tok.n_threads)
@@ -133,9 +133,9 @@ class MotifsDisplay:
         motifs: list[Any] = []
         contexts: list[Any] = []
         for token in chosen.tolist():
-            found, length = index[token], int(decoder.lengths[token])
-            some = evenly(found.starts.size, min(most, _LINES) if written else most)
-            documents, starts = found.documents[some], found.starts[some]
+            occurrences, length = index[token], int(decoder.lengths[token])
+            some = evenly(occurrences.starts.size, min(most, _LINES) if written else most)
+            documents, starts = occurrences.documents[some], occurrences.starts[some]
             if written:
                 motifs.append(line_of(v[token]))
                 contexts.append(sides_of(v, symbols, bounds, documents, starts, length, side))
@@ -144,8 +144,8 @@ class MotifsDisplay:
                 contexts.append(
                     contexts_of(symbols.astype(np.float64), bounds, documents, starts, length, side)
                 )
-        made = cls(chosen, motifs, contexts, index.counts[chosen], side, v.n_alphabet)
-        return made.plot(**how)
+        display = cls(chosen, motifs, contexts, index.counts[chosen], side, v.n_alphabet)
+        return display.plot(**how)
 
     def plot(
         self,
@@ -204,7 +204,7 @@ class MotifsDisplay:
             part[np.isfinite(part)] for part in (*self.motifs, *self.contexts) if isinstance(part, np.ndarray)
         ]
         if any(part.size for part in seen):
-            low, high = (float(found) for found in (np.concatenate(seen).min(), np.concatenate(seen).max()))
+            low, high = (float(value) for value in (np.concatenate(seen).min(), np.concatenate(seen).max()))
             room = room_of(low, high, 0.05)
             limits = low - room, high + room
         for i, (ax, token) in enumerate(zip(axes.flat, self.tokens.tolist(), strict=False)):

@@ -100,8 +100,8 @@ class SkylineDisplay(Display):
                 )
         else:
             symbols = labels_of(alphabet, known, leaves, table)
-        made = cls(blocks, symbols, (table.n_alphabet, len(vocabulary)))
-        return made.plot(**how)
+        display = cls(blocks, symbols, (table.n_alphabet, len(vocabulary)))
+        return display.plot(**how)
 
     def plot(
         self,

@@ -98,8 +98,8 @@ def kind_of(kind: str, documents: Documents) -> str:
     if documents.kind == "int":
         return "signal"
     sample = documents.values[documents.offsets[0] : documents.offsets[-1]][:_SAMPLE]
-    found = set(np.unique(sample).tolist())
-    if found - {10} and found <= set(map(ord, _LETTERS)):
+    letters = set(np.unique(sample).tolist())
+    if letters - {10} and letters <= set(map(ord, _LETTERS)):
         return "dna"
     if documents.kind == "bytes" and sample.size:
         text = sample.tobytes().decode("utf-8", "surrogateescape")
@@ -226,18 +226,18 @@ def typing_of(
     says = (
         f"The objective of the model, {way_of_encoding(tok)}, is not computed here: tokens are by merge rank."
     )
-    made = {
+    record = {
         "reads": reads,
         "special": tok.vocabulary.special,
         "says": "" if way_of_encoding(tok) == "rank" else says,
         "pattern": pattern,
     }
     if cutter is None:
-        return made, {}
+        return record, {}
     flags = flags_of_code_points(cutter.unicode) & 31
     bounds = np.flatnonzero(np.diff(flags, prepend=flags[0] + 1))
     runs = {"classruns": np.diff(bounds, append=flags.size), "classflags": flags[bounds]}
-    return made, runs
+    return record, runs
 
 
 AUTO = "auto"

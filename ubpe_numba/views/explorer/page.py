@@ -53,9 +53,9 @@ def packed(array: np.ndarray) -> dict[str, Any]:
 def _differences(array: np.ndarray) -> np.ndarray:
     """Each element minus its predecessor, modulo the width of the type; the first stays."""
     unsigned = array.view(array.dtype.str.replace("i", "u"))
-    made = unsigned.copy()
-    made[1:] -= unsigned[:-1]
-    return made
+    differences = unsigned.copy()
+    differences[1:] -= unsigned[:-1]
+    return differences
 
 
 def _deflated(array: np.ndarray, level: int) -> bytes:
@@ -101,7 +101,7 @@ def page_of(meta: dict[str, Any], title: str, summary: str) -> str:
     hashes = (
         base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in (library, script, style)
     )
-    of_library, of_script, of_style = (f"'sha256-{made}'" for made in hashes)
+    of_library, of_script, of_style = (f"'sha256-{hashed}'" for hashed in hashes)
     policy = f"default-src 'none'; script-src {of_library} {of_script}; style-src {of_style}; img-src data:"
     policy += "; base-uri 'none'; form-action 'none'"
     parts = {

@@ -98,9 +98,9 @@ def explore(
     ('Three tokens', '<!doctype html>')
     """
     tok = given_tokenizer(tok)
-    for argument, given in (("title", title), ("unit", unit)):
-        if given is not None and not isinstance(given, str):
-            raise TypeError(f"{argument}: expected str or None, got {describe(given)}")
+    for argument, text in (("title", title), ("unit", unit)):
+        if text is not None and not isinstance(text, str):
+            raise TypeError(f"{argument}: expected str or None, got {describe(text)}")
     check_rate(rate)
     most = positive(max_symbols, "max_symbols")
     bar = Progress(progress, "explore")
@@ -167,10 +167,10 @@ def explore(
         else "only merge ranks, each merge made of earlier ones, are computed here",
         "arrays": {name: packed(array) for name, array in arrays.items()},
     }
-    told = ", ".join(f"{cut.n_tokens:,} by {cut.name}" for cut in cuts)
+    figures = ", ".join(f"{cut.n_tokens:,} by {cut.name}" for cut in cuts)
     summary = (  # for readers without scripts
         f"{meta['symbols']:,} {meta['unit']}s in {meta['documents']:,} documents, cut into tokens of a vocabulary of "
-        f"{meta['size']:,} ({meta['tokenizer']}): {told}."
+        f"{meta['size']:,} ({meta['tokenizer']}): {figures}."
     )
     page = page_of(meta, name, summary)
     if path is None:
