@@ -146,8 +146,8 @@ FIT: list[Row] = [
     *[(lambda docs=docs, call=call: call(docs), error, f"docs.*{words}")
       for docs, error, words in BAD_DOCS[::5] for call in (INTS.encode_batch, INTS.fit)],
     *[(lambda o=o: fit(np.arange(9), offsets=o), error, f"^offsets.*{words}") for o, error, words in BAD_OFFSETS],
-    (lambda: fit("corpus.txt"), UserWarning, "docs: 'corpus.txt'.*read it first"),
-    (lambda: fit(["corpus.txt"] * 2), UserWarning, "docs: 'corpus.txt'.*read it first"),
+    (lambda: fit("corpus.txt"), UserWarning, "docs: 'corpus.txt'.*Read the file first"),
+    (lambda: fit(["corpus.txt"] * 2), UserWarning, "docs: 'corpus.txt'.*Read the file first"),
     (lambda: fit(used()), ValueError, "docs: the iterator gave no document.*used up before.* A list"),
     (lambda: fit("abab", 258), TypeError, "y: .* got 258.*n_tokens is an argument of the con"),
     (lambda: fit(b"abab", OFFSETS), TypeError, "y: expected the labels of 1 documents.*say offsets="),
@@ -249,12 +249,12 @@ OPTIONS: list[Row] = [
 ]  # fmt: skip
 ENCODE: list[Row] = [
     *[(lambda doc=doc: INTS.encode(doc), error, f"^doc[:,] .*{words}") for doc, error, words in BAD_DOC],
-    (lambda: BPE.from_merges([[0, 1]], 2).history_, NotFittedError, "has no history_.*call fit first"),
+    (lambda: BPE.from_merges([[0, 1]], 2).history_, NotFittedError, "history_ is missing.*Call fit first"),
     (lambda: INTS.encode("ab"), TypeError, "doc: the tokenizer was fitted on sequences of integers, .* got str.*BPE.for_text"),
     (lambda: INTS.encode_batch(["ab"]), TypeError, "docs: the tokenizer was fitted .* got str.*BPE.for_text"),
     (lambda: TEXT.encode([1, 2]), TypeError, "doc: .* fitted on str, .* got sequences of integers.*ids are for decode"),
     (lambda: TEXT.encode(FLAT, unknown="skip"), TypeError, "doc: .* fitted on str, .* got sequences of integers"),
-    (lambda: BYTES.encode([1]), TypeError, "doc: a pretokenizer cuts text: .* got integers.*ids are for decode"),
+    (lambda: BYTES.encode([1]), TypeError, "doc: a pretokenizer splits text: .* got integers. Ids: decode"),
     (lambda: TEXT.encode(b"ab"), TypeError, r"doc: .* got bytes.*bytes\.decode\(\) gives str"),
     (lambda: fit([b"abab"] * 2).encode("ab"), TypeError, "doc: .* fitted on bytes, expected the same, got str"),
     (lambda: TEXT.encode(TEXTS), TypeError, "doc, position 0.*encode_batch takes several"),

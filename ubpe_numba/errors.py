@@ -138,7 +138,7 @@ class UnknownTokenError(LocatedError):
         way = f"decode(..., skip={token}) leaves it out" + (", such as padding" if token < 0 else "")
         message = f"token id {token} is outside the vocabulary, 0..{size - 1}; {way}"
         if name:
-            message = f"token id {token} is {quoted(name)}, which has no symbols; skip_special_tokens=True leaves it out"
+            message = f"token id {token} is {quoted(name)}, without symbols. Use skip_special_tokens=True."
         super().__init__(document, position, message, token, size, name)
 
 
@@ -157,5 +157,7 @@ class SpecialTokenError(LocatedError):
 
     def __init__(self, document: int, position: int, token: object) -> None:
         self.token = token
-        allow = "allow it by allowed_special={...} or 'all', or take it for ordinary symbols by disallowed_special='none'"
+        allow = (
+            "allow it with allowed_special={...} or 'all', or read it as text with disallowed_special='none'"
+        )
         super().__init__(document, position, f"{quoted(token)} is a special token; {allow}", token)

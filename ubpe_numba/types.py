@@ -10,6 +10,7 @@ from ubpe_numba.verification.verify import Verification
 from ubpe_numba.views.comparison import Comparison
 
 __all__ = [
-    "Comparison", "DecoderStream", "EncoderStream", "History", "MergeTree", "ModelInputs", "NBest", "Occurrences", "Spans",
+    "Comparison", "DecoderStream", "EncoderStream", "History", "MergeTree", "ModelInputs", "NBest",
+    "Occurrences", "Spans",
     "TokenIndex", "TokenTable", "Usage", "Verification",
 ]  # fmt: skip

@@ -46,9 +46,7 @@ def test_standard_input_is_of_the_model_s_kind(here: pathlib.Path) -> None:
     raw = np.array([1, 2, 3], np.int16).tobytes()
     assert piped("encode", "ints.npz", "-", "--dtype", "int16", given=raw) == (0, want[0] + b"\n", b"")
     code, out, told = piped("encode", "text.json", "-", "--format", "jsonl", given=b"[1, 2, 3]\n")
-    assert (code, out) == (2, b"") and told.startswith(
-        b"error: -: document 0: integers, but the model is one of text"
-    )
+    assert (code, out) == (2, b"") and told.startswith(b"error: -: document 0: expected text, got integers")
 
 
 @each("name", ["z.txt", "z.jsonl", "z.ndjson", "z.npy", "z.npz", "z.bin"])
@@ -81,7 +79,7 @@ def test_integers_are_bytes_of_text_only_where_that_is_said(
     here: pathlib.Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     np.save("low.npy", np.frombuffer(b"low lower", np.uint8))
-    assert "if they are its bytes say --dtype uint8" in fails(["encode", "text.json", "low.npy"], capsys)
+    assert "If they are bytes, use --dtype uint8" in fails(["encode", "text.json", "low.npy"], capsys)
     assert main(["encode", "text.json", "low.npy", "--dtype", "uint8"]) == 0
     assert capsys.readouterr().out.split() == [str(i) for i in BPE.load("text.json").encode("low lower")]
 

@@ -89,7 +89,7 @@ def test_it_is_copied_and_pickled() -> None:
     ({"max_length": 3}, "max_length: it does nothing without truncation"),
     ({"max_length": 1, "truncation": True, "template": "<s> $A <s>"}, "max_length: the template alone has 2 ids, got 1"),
     ({"max_length": 2, "padding": "max_length"}, "max_length: document 1 has 3 ids, more than 2; truncation=True cuts it"),
-    ({"max_length": 3, "truncation": True, "padding": True, "pad_to_multiple_of": 2}, "pad_to_multiple_of: documents are"),
+    ({"max_length": 3, "truncation": True, "padding": True, "pad_to_multiple_of": 2}, "^pad_to_multiple_of: max_length"),
     ({"return_tensors": "np"}, "padding: a tensor needs documents of one length, and document 1 has 3 ids, document 0 1"),
     ({"return_tensors": "tf"}, "return_tensors: expected None, 'np' or 'pt', got 'tf'"),
     ({"padding": "shortest"}, "padding: expected None, False, 'do_not_pad', True"),

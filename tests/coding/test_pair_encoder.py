@@ -129,7 +129,7 @@ def test_bad_probabilities_and_seeds_are_refused() -> None:
         refuses(error, "sample: expected", tok.encode, [0, 1], sample=bad)
     for seed, error in ((-1, ValueError), (2**64, ValueError), (0.5, TypeError)):
         refuses(error, "seed: expected", tok.encode_batch, [[0, 1]], sample=0.5, seed=seed)
-    with pytest.raises(ValueError, match="sample: the articles' batch rule"):
+    with pytest.raises(ValueError, match="sample: the batch rule of the UBPE articles"):
         BPE(5, alphabet=2, rules=FitRules(encode="batch")).fit([[0, 1, 0, 1]]).encode([0, 1], sample=0.5)
 
 

@@ -140,5 +140,5 @@ def test_on_a_cluster(client: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     for other, message in ((BPE(60), "class"), (UBPE(61, n_candidates=4), "parameters")):
         with pytest.raises(ValueError, match=f"^checkpoint: .*: was made with another {message}"):
             fit(other, parts, client, checkpoint=tmp_path / "saved")
-    with pytest.raises(ValueError, match="^checkpoint: with pretokenizer the fit is here, of counts; save"):
+    with pytest.raises(ValueError, match="^checkpoint: with pretokenizer the fit runs here on counts. Save"):
         fit(BPE.for_text(300, pretokenizer="gpt2"), [["a"]], client, checkpoint=tmp_path / "saved")

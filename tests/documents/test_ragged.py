@@ -183,12 +183,12 @@ REFUSED: dict[type[Exception], list[tuple[Callable[[], Any], str]]] = {
         (lambda: Ragged(A, offsets(0, 4)), "expected at most 3, the number of values, got 4"),
         (lambda: Ragged.from_lists([[0], [1, 2**31]]), "document 1, position 1: 2147483648 does not fit int32"),
         (lambda: Ragged.from_lists([[0, 2**63]]), "document 0, position 1: expected an integer that fits int64"),
-        (lambda: Ragged.from_lengths(A, [1, -1, 3]), "lengths: document 1: expected a length in 0..3, the size of values, got"),
+        (lambda: Ragged.from_lengths(A, [1, -1, 3]), "lengths: document 1: expected a length in 0..3, got"),
         (lambda: Ragged.from_lengths(A, [1, 1]), "lengths: expected a sum of 3, the size of values, got 2"),
         (lambda: sliced().to_padded(side="top"), "side: expected 'right' or 'left', got 'top'"),  # type: ignore[call-overload]
         *[(lambda cut=cut: sliced().to_padded(truncate=cut), f"truncate: expected False, True, 'right' or 'left', got {cut!r}")
           for cut in ("middle", 1, None)],
-        (lambda: sliced().to_padded(length=1), "length: document 0 has 2 values, more than 1; truncate=True cuts it off"),
+        (lambda: sliced().to_padded(length=1), "length: document 0 has 2 values, more than 1. Use truncate=True."),
         (lambda: sliced().to_padded(length=-1), "length: expected 0 or more, got -1"),
         (lambda: sliced().to_padded(fill=2**31), "fill: expected an integer that fits int32, got 2147483648"),
     ],
@@ -226,7 +226,7 @@ def test_what_is_done_to_arrays_is_refused_with_the_way_on(lists: list[list[int]
         and bool(batch)
     )
     for name, use in USES.items():
-        with pytest.raises((TypeError, AttributeError), match="work on ids.values") as caught:
+        with pytest.raises((TypeError, AttributeError), match="Use ids.values") as caught:
             use(batch)
         assert caught.value, name
 

@@ -147,7 +147,7 @@ def test_unknown_symbols_nothing_and_one_document(tmp_path: Any) -> None:
     ({"max_token_length": 0}, ValueError, "max_token_length"),
     ({"seconds": float("nan")}, ValueError, "seconds: expected 0 or more, got nan"),
     ({"seconds": "1"}, TypeError, "seconds: expected a number or None, got '1'"),
-    ({"memory_limit": 10**6}, MemoryError, "memory_limit: refining takes at least 134 MB, the limit is 1 MB"),
+    ({"memory_limit": 10**6}, MemoryError, "memory_limit: refining needs 134 MB, the limit is 1 MB"),
     ({"objective": "rank"}, ValueError, "objective: expected 'shortest' or 'likelihood', got 'rank'"),
 ])  # fmt: skip
 def test_what_is_refused(arguments: dict[str, Any], error: type[Exception], message: str) -> None:

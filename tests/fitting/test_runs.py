@@ -106,7 +106,7 @@ def test_both_strands_with_gaps() -> None:
 @each("call, error, words", [
     (lambda: with_runs([7], alphabet=3).fit([[0, 1]]), ValueError, "runs: the symbol 7 is not in the alphabet of 3 symbols"),
     (lambda: with_runs("N").fit([[0, 1]]), TypeError, "runs: expected symbols of the documents"),
-    (lambda: with_runs([1], {1: 2}).fit([[0, 1, 2]]), ValueError, "runs: the symbol 1 is .*, or is mirrored"),
+    (lambda: with_runs([1], {1: 2}).fit([[0, 1, 2]]), ValueError, "runs: the symbol 1 is .*, or mirrored"),
     (lambda: Preprocessing("gpt2", runs=" "), ValueError, "runs: expected None where a pretokenizer cuts text"),
     (lambda: with_runs([1]).fit([[0, 7, *[1] * 7]]), ValueError, "n_tokens: expected at least 10, for 8 symbols"),
     (lambda: with_runs([1]).fit([[0, 1, 1]], frame=3), ValueError, "frame: runs of symbols do not keep to frames"),

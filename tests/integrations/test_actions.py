@@ -297,7 +297,7 @@ def spoilt(place: tuple[int, ...], change: Callable[[Any], Any]) -> np.ndarray:
     ("abc", TypeError, "chunks: expected .*, got str"),
     ({"a": CHUNKS[0]}, TypeError, "chunks: expected .*, got dict"),
     (None, TypeError, "chunks: expected .*, got None"),
-    (np.zeros((2, 0, 3)), ValueError, "chunks: chunk 0: expected at least one step and one dimension"),
+    (np.zeros((2, 0, 3)), ValueError, "chunks: chunk 0: expected steps and dimensions"),
     ([CHUNKS[0], CHUNKS[1][:, :2]], ValueError, "chunks: chunk 1: expected 3 dimensions, action_dim, got 2"),
     (np.ma.masked_less(CHUNKS[:2], 0), ValueError, "chunks: expected every number, got an array with masked ones"),
     (spoilt((7, 11, 2), lambda _: np.nan), ValueError, "chunk 7, step 11, dimension 2: expected a finite number, got nan"),

@@ -297,7 +297,7 @@ def test_wrong_arguments_and_ids(trained: Any) -> None:
         (lambda: trained.train(size, **files, limit_alphabet=5), TypeError, "limit_alphabet: not an argument"),
         (lambda: trained.train(size), ValueError, "must give an iterator"),
         (lambda: trained.train_more(size), ValueError, "files_paths: expected"),
-        (lambda: trained.train_more(10, **files), ValueError, f"vocab_size: expected at least the present {size} ids, got 10"),
+        (lambda: trained.train_more(10, **files), ValueError, f"vocab_size: expected at least {size} ids, got 10"),
         (lambda: trained.encode_token_ids(wrong), UnknownSymbolError, f"document 1, position 2: symbol {n} "),
         (lambda: trained.decode_token_ids(beyond), UnknownTokenError, "document 0, position 1: token id 99999"),
     ])  # fmt: skip
@@ -347,8 +347,7 @@ def test_a_vocabulary_of_unigram_is_refused() -> None:
 def test_another_build_of_miditok_is_refused(trained: Any) -> None:
     del trained._vocab_learned_bytes_to_tokens
     with pytest.raises(
-        RuntimeError,
-        match=r"miditok \d.*: its tokenizers have no _vocab_learned_bytes_to_tokens; tested with",
+        RuntimeError, match=r"miditok \d.*: its tokenizers lack _vocab_learned_bytes_to_tokens; tested with"
     ):
         trained.train(len(trained), files_paths=[PRELUDE])
 

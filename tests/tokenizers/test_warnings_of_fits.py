@@ -35,9 +35,7 @@ def test_the_name_of_a_file(tmp_path: pathlib.Path) -> None:
     path, other = str(tmp_path / "corpus.txt"), str(tmp_path / "more.txt")
     for name in (path, other):
         pathlib.Path(name).write_text("low lower lowest")
-    expected = [
-        f"docs: {path!r} is taken for a text to learn from, and there is a file of this name: read it first"
-    ]
+    expected = [f"docs: {path!r} is read as a text, but a file has this name. Read the file first."]
     for docs in (path, [path], [path, other], (path, other)):
         assert told(lambda docs=docs: BPE(300).fit(docs)) == expected  # type: ignore[misc]
     for docs in (

@@ -63,10 +63,7 @@ def test_an_error_is_a_difference(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_child_that_ends_without_a_result(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "executable", "/bin/false")
-    with pytest.raises(
-        RuntimeError,
-        match="verify: the process that compiled all kernels ended with code 1, without a result",
-    ):
+    with pytest.raises(RuntimeError, match="verify: the process that compiled all kernels ended with code 1"):
         ubpe_numba.verify(fresh=True)
 
 

@@ -129,15 +129,17 @@ def test_the_raw_row_of_signals_has_the_error_bound_of_their_tokenizer() -> None
 def test_arguments_are_checked() -> None:
     tok, unfitted = BPE(24).fit(DOCS), BPE(24)
     refuses(
-        TypeError,
-        r"tokenizers: expected a dict of names .* Name each one",
-        compare,
-        DOCS,
-        [tok],
-        held_out=HELD,
+        TypeError, r"tokenizers: expected a dict of names .* Name each", compare, DOCS, [tok], held_out=HELD
     )
     refuses(TypeError, "tokenizers: expected a dict", compare, DOCS, {}, held_out=HELD)
-    refuses(TypeError, "tokenizers: 'a': expected a tokenizer, got", compare, DOCS, {"a": 3}, held_out=HELD)
+    refuses(
+        TypeError,
+        "tokenizers: 'a': expected a tokenizer of this library, got",
+        compare,
+        DOCS,
+        {"a": 3},
+        held_out=HELD,
+    )
     refuses(NotFittedError, "no vocabulary yet", compare, DOCS, {"a": unfitted}, held_out=HELD)
     refuses(
         ValueError,

@@ -139,7 +139,7 @@ def test_exports_refuse_them() -> None:
         for name in names:
             refuses(
                 ValueError,
-                r"alphabet: .* have the same id, which other libraries cannot say",
+                r"alphabet: .* have the same id, which other libraries cannot express",
                 export,
                 tok,
                 name,

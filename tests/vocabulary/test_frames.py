@@ -141,7 +141,7 @@ def test_channels_of_a_recording_stay_together(tmp_path: Path) -> None:
     other = (tmp_path / "model.json").read_text().replace('"frame": 11', '"frame": 7')
     refuses(
         ModelFormatError,
-        "the token [0-9]+ is neither a part of a frame of 7 symbols nor whole frames",
+        "the token [0-9]+ is neither part of a frame of 7 symbols nor whole frames",
         load,
         other,
     )
@@ -164,7 +164,7 @@ DOCS = [[0, 1, 0, 1, 2], [0, 1, 0, 1]]
     (lambda t: t.kernels, "special or break tokens, frames"),
     (lambda t: t.explore(DOCS), "the report knows no tokens that keep to frames"),
     (lambda t: export(t, "ubpe"), "'ubpe' has no frames, and would encode to other ids; save"),
-    (lambda t: t.with_objective("shortest").encode_nbest(DOCS, 2), "encode_nbest: it ranks no segmentations into tokens"),
+    (lambda t: t.with_objective("shortest").encode_nbest(DOCS, 2), "encode_nbest: segmentations into tokens of frames"),
     (lambda t: t.with_objective("shortest").refine(DOCS), "refine: the search knows no frames"),
 ])  # fmt: skip
 def test_what_does_not_keep_to_frames_is_refused(call: Any, words: str) -> None:

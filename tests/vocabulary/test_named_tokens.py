@@ -35,7 +35,7 @@ def test_names_have_ids_of_their_own(tmp_path: Any, cls: Any, first: bool) -> No
     assert tok.vocab_size == size + 3 and tok.token_to_id("[CLS]") is None
     batch = tok(DOCS, template="[BOS] $A", padding=True)
     assert (batch.input_ids[:, 0] == tok.token_to_id("[BOS]")).all()
-    message = r"document 0, position 0: token id .* is '\[BOS\]', which has no symbols; skip_special"
+    message = r"document 0, position 0: token id .* is '\[BOS\]', without symbols. Use skip_special"
     refuses(UnknownTokenError, message, tok.decode, batch.input_ids[0])
     for row, doc in zip(batch.input_ids, DOCS, strict=True):
         assert tok.decode(row, skip_special_tokens=True).tolist() == doc.tolist()

@@ -204,11 +204,13 @@ def _exact(
     size, n_symbols = 1 << 12, given.value.size - 1
     while True:
         scratch = path_prices.Scratch(
-            np.empty(size, path_prices.TAIL), np.empty(size, path_prices.LINK), np.empty((2, n_symbols + 1), np.int64),
+            np.empty(size, path_prices.TAIL), np.empty(size, path_prices.LINK),
+            np.empty((2, n_symbols + 1), np.int64),
             np.full(4 * size, -1, np.int32), np.zeros(encoder.scaled_idf.size, np.int32),
         )  # fmt: skip
         n_tails = path_prices.exact_tails(
-            given.bounds, given.matches, encoder.scaled_idf, encoder.logs, given.prices, given.value, given.over, least,
+            given.bounds, given.matches, encoder.scaled_idf, encoder.logs, given.prices, given.value,
+            given.over, least,
             encoder.marks, 1 if by_bag else n, _EFFORT * size, tuple(scratch),
         )  # fmt: skip
         if n_tails >= 0:

@@ -72,7 +72,7 @@ def fit(options: Namespace) -> None:
         within = (
             "" if options.max_token_length is None else " and would make a token within --max-token-length"
         )
-        notice = f"--n-tokens: {asked} asked for, {n} made: no pair is left that occurs at least {least} times{within}"
+        notice = f"--n-tokens: {asked} asked for, {n} made: no other pair occurs {least} times{within}"
         warnings.warn(notice, UserWarning, stacklevel=2)
     sizes, ratios = tokenizer.history_.compression(tokenizer.vocabulary.n_alphabet)
     if options.curve is not None:

@@ -93,10 +93,12 @@ def run(n_tokens: int = 1024, plot: str | None = None, progress: bool | str = "a
     began = time.perf_counter()
     levels, offsets, scale = load_beats()
     print(
-        f"ECG, record 208 of the MIT-BIH Arrhythmia Database: {load_ecg()[0].size:,} samples at {RATE} Hz, five minutes,\n"
-        f"averaged to {BEAT_RATE} Hz, without drift (the mean of one second around), rounded to levels of {_STEP}, at most"
-        f" {scale.max_error[0]:g} away:\n{levels.size:,} samples of {scale.n_symbols} levels in"
-        f" {offsets.size - 1} documents of one second. Lossless after quantizing: what follows gives back every level.\n"
+        f"ECG, record 208 of the MIT-BIH Arrhythmia Database: {load_ecg()[0].size:,} samples at {RATE} Hz, "
+        "five minutes,\n"
+        f"averaged to {BEAT_RATE} Hz, without drift (the mean of one second around), rounded to levels of "
+        f"{_STEP}, at most {scale.max_error[0]:g} away:\n"
+        f"{levels.size:,} samples of {scale.n_symbols} levels in {offsets.size - 1} documents of one "
+        "second. Lossless after quantizing: what follows gives back every level.\n"
     )
     options: dict[str, Any] = {"alphabet": scale.n_symbols, "n_candidates": 1}
     tokenizers: dict[str, Tokenizer] = {
@@ -122,8 +124,8 @@ def run(n_tokens: int = 1024, plot: str | None = None, progress: bool | str = "a
     print("           encodes by     tokens  samples a token      fit   encode   decode  compile  round trip")
     for name, way, n, fit, encode, decode, pause, same in rows:
         print(
-            f"{name:10} {way:14} {n:6} {levels.size / n:16.2f} {fit * 1e3:6.1f}ms {encode * 1e3:6.1f}ms {decode * 1e3:6.2f}ms"
-            f" {pause:6.2f} s  {'exact' if same else 'NOT EXACT'}"
+            f"{name:10} {way:14} {n:6} {levels.size / n:16.2f} {fit * 1e3:6.1f}ms {encode * 1e3:6.1f}ms "
+            f"{decode * 1e3:6.2f}ms {pause:6.2f} s  {'exact' if same else 'NOT EXACT'}"
         )
     whole, bound = whole_beats()
     lengths, error = whole.lengths / _SLOW, np.abs(whole.decoded - whole.signal)
@@ -133,11 +135,15 @@ def run(n_tokens: int = 1024, plot: str | None = None, progress: bool | str = "a
         lengths[part & (lengths >= _LONG)].sum() / lengths[part].sum() for part in (lengths > 0, unseen)
     )
     print(
-        f"\nWhole beats: no beat comes again level for level, so tokens that match within a tolerance. {_SHAPES} of them, learned"
-        f" from\nthe first {_LEARNED // 60} minutes at {_SLOW} Hz: {whole.signal.size:,} samples in {lengths.size} tokens,"
-        f" {whole.signal.size / lengths.size:.1f} samples a token, {share:.0%} of the record in tokens of\n{_LONG} s or more"
-        f" ({of_unseen:.0%} of the minutes that were not learned from). Largest error {error.max():.1f}, bound {bound:.1f}"
-        f"{'' if is_bound else ', NOT KEPT'}, rms {np.sqrt(np.mean(error**2)):.1f} of {np.ptp(whole.signal):.0f} units."
+        "\n"
+        "Whole beats: no beat comes again level for level, so tokens that match within a tolerance. "
+        f"{_SHAPES} of them, learned from\n"
+        f"the first {_LEARNED // 60} minutes at {_SLOW} Hz: {whole.signal.size:,} samples in {lengths.size} "
+        f"tokens, {whole.signal.size / lengths.size:.1f} samples a token, {share:.0%} of the record in "
+        "tokens of\n"
+        f"{_LONG} s or more ({of_unseen:.0%} of the minutes that were not learned from). Largest error "
+        f"{error.max():.1f}, bound {bound:.1f}{'' if is_bound else ', NOT KEPT'}, rms "
+        f"{np.sqrt(np.mean(error**2)):.1f} of {np.ptp(whole.signal):.0f} units."
     )
     for line in beats(whole):
         print(line)

@@ -37,8 +37,10 @@ COMPRESSED = ".gz"
 #: The option --special as the arguments `allowed_special` and `disallowed_special`.
 SPECIAL = {"refuse": ("none", "all"), "allow": ("all", "none"), "ordinary": ("none", "none")}
 _SUFFIXES = {
-    ".txt": "text", ".jsonl": "jsonl", ".ndjson": "jsonl", ".ids": "ids", ".ints": "ints", ".km": "ints", ".unt": "ints",
-    ".npy": "npy", ".npz": "npz", ".raw": "raw", ".bin": "raw", ".wav": "wav", ".fq": "fastq", ".fastq": "fastq",
+    ".txt": "text", ".jsonl": "jsonl", ".ndjson": "jsonl", ".ids": "ids", ".ints": "ints", ".km": "ints",
+    ".unt": "ints",
+    ".npy": "npy", ".npz": "npz", ".raw": "raw", ".bin": "raw", ".wav": "wav", ".fq": "fastq",
+    ".fastq": "fastq",
     **dict.fromkeys((".fa", ".fasta", ".fna", ".ffn", ".faa", ".fas"), "fasta"),
 }  # fmt: skip
 #: What documents of a format may be; of others they are read only.
@@ -208,7 +210,7 @@ class Reader:
         if doc_kind == "integers" and wanted == "text":
             if self.form.dtype is None or integer_type(self.form.dtype, "--dtype") != np.uint8:
                 raise ValueError(
-                    f"{where}: integers, but the model is one of text; if they are its bytes say --dtype uint8"
+                    f"{where}: expected text, got integers. If they are bytes, use --dtype uint8."
                 )
             if doc.size and not 0 <= doc.min() <= doc.max() <= 255:
                 shown = f"integers {doc.min()}..{doc.max()}"
@@ -299,9 +301,7 @@ def _of_sequences(f: BinaryIO, path: str, form: Form) -> Iterator[bytes]:
                 yield bytes(held)
             held, left, is_fastq = bytearray(), None if mark == b"@" else 0, mark == b"@"
         elif held is None and text and mark != b";":
-            raise ValueError(
-                f"{where}: expected a header, which begins with > in fasta and with @ in fastq, got {quoted(text)}"
-            )
+            raise ValueError(f"{where}: expected a header (> in fasta, @ in fastq), got {quoted(text)}")
         elif mark == b"+" and left is None:
             left = len(held or b"")
         elif held is not None and mark != b";":
@@ -321,7 +321,8 @@ def _of_sequences(f: BinaryIO, path: str, form: Form) -> Iterator[bytes]:
 #: Readers of files of lines.
 _LINES: dict[str, Callable[[BinaryIO, str, Form], Iterator[Any]]] = {
     "text": lambda f, path, form: (line.removesuffix(b"\n") for line in f),
-    "jsonl": _of_jsonl, "ids": _of_integers, "ints": _of_integers, "fasta": _of_sequences, "fastq": _of_sequences,
+    "jsonl": _of_jsonl, "ids": _of_integers, "ints": _of_integers, "fasta": _of_sequences,
+    "fastq": _of_sequences,
 }  # fmt: skip
 
 
@@ -487,7 +488,7 @@ def check_output(option: str, path: str, inputs: Iterable[str]) -> None:
     for name in _with_content([path]):  # of a folder the files that may be replaced
         if (identity := _identity(name, sys.stdout)) is not None and identity in read:
             raise ValueError(
-                f"{option}: {path}: {read[identity]} is an input of this command, and would be lost; name another file"
+                f"{option}: {path}: {read[identity]} is an input of this command. Name another file."
             )
 
 
@@ -574,7 +575,7 @@ def _write_arrays(f: BinaryIO, name: str, documents: Iterable[Any], dtype: np.dt
     if len(lengths) != 1:
         if len(set(lengths)) > 1:
             raise ValueError(
-                f"{len(lengths)} documents of different lengths cannot be told apart in {name}: write npz or jsonl"
+                f"{len(lengths)} documents have different lengths, which {name} loses. Use npz or jsonl."
             )
         values = values.reshape(len(lengths), lengths[0] if lengths else 0)
     if name == "npy":

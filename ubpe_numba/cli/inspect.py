@@ -89,7 +89,8 @@ def table(found: dict[str, Any]) -> str:
         ),
         (
             "tokens",
-            f"{found['size']}: {alphabet['size']} {kind} and {found['learned']} {pairs}, longest {found['longest']}",
+            f"{found['size']}: {alphabet['size']} {kind} and {found['learned']} {pairs}, longest "
+            f"{found['longest']}",
         ),
         ("encoding", found["encoding"] or "-"),
         ("pretokenizer", found["pretokenizer"] or "-"),
@@ -112,7 +113,8 @@ def table(found: dict[str, Any]) -> str:
         lines.append(
             (
                 "encoded",
-                f"{sizes}: {encoded['tokens']} tokens, {_ratio(encoded['symbols_per_token'])} symbols a token",
+                f"{sizes}: {encoded['tokens']} tokens, {_ratio(encoded['symbols_per_token'])} symbols a "
+                "token",
             )
         )
         lines += [
@@ -125,7 +127,10 @@ def table(found: dict[str, Any]) -> str:
         symbols = token["token"]
         shown = repr(symbols) if isinstance(symbols, str) else " ".join(map(str, symbols))
         shown = shown if len(shown) <= _WIDTH else shown[: _WIDTH - 3] + "..."
-        figures = f"{token['id']:8} {token['length']:7} {token['count']:12} {token['documents']:10} {token['weight']:7.3f}"
+        figures = (
+            f"{token['id']:8} {token['length']:7} {token['count']:12} {token['documents']:10} "
+            f"{token['weight']:7.3f}"
+        )
         text.append(f"{figures}  {shown}")
     return "\n".join(text)
 
@@ -194,7 +199,8 @@ def words_table(found: dict[str, Any]) -> str:
         lines.append(
             (
                 "encoded",
-                f"{sizes}: {encoded['tokens']} tokens, {_ratio(encoded['symbols_per_token'])} characters a token",
+                f"{sizes}: {encoded['tokens']} tokens, {_ratio(encoded['symbols_per_token'])} characters a "
+                "token",
             )
         )
     text = [f"{name:16} {value}" for name, value in lines]

@@ -177,7 +177,10 @@ def _parser() -> argparse.ArgumentParser:
     fit.add_argument("--tokenizer", choices=_TOKENIZERS, default="BPE", help="default %(default)s")
     fit.add_argument("--n-tokens", type=int, metavar="N", help="size, alphabet included (default 4096)")
     fit.add_argument("--alphabet", type=int, metavar="N", help="of integers: 0..N-1 (default: what occurs)")
-    symbols = "of text: the only characters, such as ACGTN (default: all bytes); after a comma others with their ids: ACGTN,acgtn"
+    symbols = (
+        "of text: the only characters, such as ACGTN (default: all bytes); after a comma, others with the "
+        "same ids: ACGTN,acgtn"
+    )
     fit.add_argument("--symbols", metavar="TEXT", help=symbols)
     fit.add_argument(
         "--n-candidates", type=int, metavar="N", help="pairs looked at in a round; not for BPE (default 50)"
@@ -193,8 +196,8 @@ def _parser() -> argparse.ArgumentParser:
     first = "special tokens have the ids 0, 1, ..., and all others follow"
     fit.add_argument("--special-first", action="store_true", default=None, help=first)
     unknown = (
-        "treatment of symbols outside of --symbols or --alphabet in documents that are encoded: raise (an error, the "
-        "default), skip, a special token, a symbol of the alphabet, or of integers nearest"
+        "treatment of symbols outside of --symbols or --alphabet in documents that are encoded: raise (an "
+        "error, the default), skip, a special token, a symbol of the alphabet, or of integers nearest"
     )
     fit.add_argument("--unknown", metavar="WHAT", help=unknown)
     alone = "a symbol that always is a token of its own: an integer, or a character of one byte; repeatable"
@@ -293,9 +296,9 @@ def _parser() -> argparse.ArgumentParser:
     explore.add_argument(
         "--letters", metavar="TEXT", help="text and DNA of integers: the letters of the symbols 0, 1, ..."
     )
-    cuts = "an objective by which documents are cut, repeatable (default: the model's own and all others that it allows)"
+    cuts = "an objective for the segmentations, repeatable (default: all that the model allows)"
     explore.add_argument("--segmentation", action="append", metavar="NAME", help=cuts)
-    drawn = "symbols that are drawn, of more whole documents at even distances; all are counted (default %(default)s)"
+    drawn = "plot at most this many symbols (whole documents, evenly spaced; default %(default)s)"
     explore.add_argument("--max-symbols", type=int, default=2_000_000, metavar="N", help=drawn)
     special = "special tokens in the text: refuse, allow (default), or take them for ordinary text"
     explore.add_argument("--special", choices=("refuse", "allow", "ordinary"), default="allow", help=special)

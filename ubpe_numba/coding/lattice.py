@@ -51,7 +51,8 @@ class Lattice:
         logs = alpha * encoder.added
         if (bad := np.flatnonzero(~(np.abs(logs) <= _MOST_LOG))).size:
             raise ValueError(
-                f"alpha: expected weights times alpha in -{_MOST_LOG}..{_MOST_LOG}, got {logs[bad[0]]:.6g} of the token {bad[0]}"
+                f"alpha: expected weights times alpha in -{_MOST_LOG}..{_MOST_LOG}, got {logs[bad[0]]:.6g} "
+                f"of the token {bad[0]}"
             )
         return cls(encoder, np.array([math.exp(log) for log in logs.tolist()]))
 
@@ -87,7 +88,8 @@ class Lattice:
             size, scratch = self._scratch(longest_of(part))
             counts, totals = np.zeros(self.weights.size, np.int64), np.empty(end - begin, SUM)
             kernels.expected_counts(
-                documents.values, part, copies[begin:end], tables, one, size, scratch, np.empty(self.ring, SUM), counts, totals,
+                documents.values, part, copies[begin:end], tables, one, size, scratch,
+                np.empty(self.ring, SUM), counts, totals,
                 starts,
             )  # fmt: skip
             return counts, totals

@@ -174,9 +174,7 @@ class ModelInputs(dict[str, Any]):
         """
         for name, value in self.items():
             if not hasattr(value, "to") or isinstance(value, Ragged):
-                raise TypeError(
-                    f"{name}: expected a tensor, got {describe(value)}; call the tokenizer with return_tensors='pt'"
-                )
+                raise TypeError(f"{name}: expected a tensor, got {describe(value)}. Use return_tensors='pt'.")
             self[name] = value.to(*args, **kwargs)
         return self
 
@@ -255,7 +253,7 @@ class Shape(NamedTuple):
             and width % multiple
         ):
             raise ValueError(
-                f"pad_to_multiple_of: documents are cut to max_length={width}, which is not a multiple of {multiple}"
+                f"pad_to_multiple_of: max_length={width} truncates, and is not a multiple of {multiple}"
             )
         around = around if template is None else template_of(template, special)
         parts = around.pair if paired else around.single
@@ -464,8 +462,8 @@ class Shape(NamedTuple):
         if self.tensors is not None and (other := widths != widths[:1]).any():
             i = int(other.argmax())
             raise ValueError(
-                f"padding: a tensor needs documents of one length, and document {i} has {widths[i]} ids, document 0 "
-                f"{widths[0]}; padding=True fills them up"
+                f"padding: a tensor needs documents of one length, and document {i} has {widths[i]} ids, "
+                f"document 0 {widths[0]}; padding=True fills them up"
             )
         return widths
 

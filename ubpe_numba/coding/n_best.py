@@ -139,7 +139,8 @@ def n_best_paths(
         d, total, longest = end - begin, int(part[-1] - part[0]), longest_of(part)
         scratch = (
             np.empty((ring, beam), kernels.TAIL), np.empty(ring, np.int64), np.empty(beam, kernels.ENTRY),
-            np.empty(beam, kernels.NEW), np.zeros(encoder.values.size, kernels.COUNT), np.empty(kernels.WALKS, np.int64),
+            np.empty(beam, kernels.NEW), np.zeros(encoder.values.size, kernels.COUNT),
+            np.empty(kernels.WALKS, np.int64),
             np.empty(longest, np.int32),
         )  # fmt: skip
         size, most_nodes = max(_FIRST_NODES, 16 * beam), (longest + 1) * beam + 1
@@ -193,7 +194,8 @@ def k_best(encoder: PathEncoder, document: np.ndarray, objective: str, k: int) -
     sums, n_tokens = np.empty((ring, k), additive.COST), np.empty(k, np.int64)
     parent, token = np.empty(nodes, np.int32), np.empty(nodes, np.int32)
     best = additive.k_cheapest_paths(
-        document, encoder.matcher.edges, encoder.matcher.states, encoder.costs[objective], k, sums, np.zeros(ring, np.int64),
+        document, encoder.matcher.edges, encoder.matcher.states, encoder.costs[objective], k, sums,
+        np.zeros(ring, np.int64),
         np.empty((2, encoder.longest + 1), np.int64), n_tokens, parent, token,
     )  # fmt: skip
     offsets = offsets_of(n_tokens[:best])

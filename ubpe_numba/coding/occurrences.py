@@ -59,7 +59,10 @@ class Usage(NamedTuple):
 
     def __repr__(self) -> str:
         total, unused = int(self.counts.sum()), self.unused.size
-        return f"Usage({total} tokens of {self.counts.size} ids, {unused} of them unused, in {self.n_documents} documents)"
+        return (
+            f"Usage({total} tokens of {self.counts.size} ids, {unused} of them unused, in "
+            f"{self.n_documents} documents)"
+        )
 
 
 def usage_of(
@@ -248,4 +251,7 @@ class TokenIndex:
         return (self[token] for token in range(len(self)))
 
     def __repr__(self) -> str:
-        return f"TokenIndex({self._places.size} occurrences of {len(self)} tokens in {self._offsets.size - 1} documents)"
+        return (
+            f"TokenIndex({self._places.size} occurrences of {len(self)} tokens in {self._offsets.size - 1} "
+            "documents)"
+        )

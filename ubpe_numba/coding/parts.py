@@ -208,8 +208,10 @@ def _part(plan: Plan, encode: Encode, doc: Any, n: int, left: bool, options: Map
     unknown = choice_of(plan.unknown, alphabet, segmenter.special)
     is_text, stream = _is_text(plan, doc), None if left else _stream(plan, doc, options)
     is_local = (
-        plan.one_by_one and segmenter.pretokenizer is None and not segmenter.rewrites and not segmenter.whole_words
-        and segmenter.unknown is None and unknown != "skip" and (segmenter.special is None or not segmenter.special.has_flags)
+        plan.one_by_one and segmenter.pretokenizer is None and not segmenter.rewrites
+        and not segmenter.whole_words
+        and segmenter.unknown is None and unknown != "skip"
+        and (segmenter.special is None or not segmenter.special.has_flags)
     )  # fmt: skip
     if not (is_text or is_local or stream):
         return doc
@@ -251,7 +253,8 @@ def _is_text(plan: Plan, doc: Any) -> bool:
     special = segmenter.special
     return (
         (isinstance(doc, bytes) or (isinstance(doc, str) and segmenter.encoding is not None))
-        and segmenter.kernel is not None and not segmenter.rewrites and segmenter.lone is None and segmenter.unknown is None
+        and segmenter.kernel is not None and not segmenter.rewrites and segmenter.lone is None
+        and segmenter.unknown is None
         and (special is None or not special.has_flags)
     )  # fmt: skip
 

@@ -87,7 +87,8 @@ class ByTfidf(NamedTuple):
     def call(self, longest: int, out: np.ndarray, out_offsets: np.ndarray, first: int) -> Bounded:
         """The kernel and its arguments."""
         return best_path.best_paths, (
-            (*self.matches, self.scaled_idf, self.logs), np.empty(2 * self.ring), np.empty(longest + 1, best_path.NODE),
+            (*self.matches, self.scaled_idf, self.logs), np.empty(2 * self.ring),
+            np.empty(longest + 1, best_path.NODE),
             np.zeros(3 * self.scaled_idf.size, np.int64), out, out_offsets, np.empty(out_offsets.size - 1),
         )  # fmt: skip
 

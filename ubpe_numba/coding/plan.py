@@ -77,7 +77,8 @@ class Tables:
         segmenter, reserved = model.segmenter, model.segmenter.reserved
         #: Whether documents and ids pass unchanged, except for their encoding.
         self.is_plain = (
-            segmenter.pretokenizer is None and segmenter.normalizer is None and (reserved is None or not reserved.found.any())
+            segmenter.pretokenizer is None and segmenter.normalizer is None
+            and (reserved is None or not reserved.found.any())
             and segmenter.token_ids is None and not segmenter.whole_words
         )  # fmt: skip
         #: The vocabulary and the documents for encoders whose tokens respect frames.
@@ -284,7 +285,8 @@ class Plan:
         lengths = np.diff(documents.offsets)
         if (long := np.flatnonzero(lengths > 2**31)).size:
             raise ValueError(
-                f"return_offsets: document {long[0]} has {lengths[long[0]]} symbols, beyond int32; use encode for it, or 'spans'"
+                f"return_offsets: document {long[0]} has {lengths[long[0]]} symbols, beyond int32. Use "
+                "'spans'."
             )
         return encoded, trusted(places[0].astype(np.int32), encoded._offsets)
 
@@ -393,7 +395,8 @@ def plan_by_rank(
     pairs = tables.pairs(batch)
     words = None if batch or tables.model.segmenter.pretokenizer is None else tables.words
     return Plan(
-        tables, partial(pairs.encode, n_threads=n_threads), unknown, n_threads, encoder_for=pairs.encoder, words=words,
+        tables, partial(pairs.encode, n_threads=n_threads), unknown, n_threads, encoder_for=pairs.encoder,
+        words=words,
         one_by_one=not batch, pairs=pairs if pairs.linear else None,
     )  # fmt: skip
 

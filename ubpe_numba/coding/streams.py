@@ -126,8 +126,9 @@ def encode_to(
         out[end : end + whole] = part.values[:whole]
         if fits < len(part):
             raise ValueError(
-                f"out: {out.size} ids are too few: document {first + fits}, of {part[fits].size} ids, has no place from "
-                f"position {room - whole} on; the {first + fits} documents before it are whole, in out[:{end + whole}]"
+                f"out: {out.size} ids are too few: document {first + fits}, of {part[fits].size} ids, has "
+                f"no place from position {room - whole} on; the {first + fits} documents before it are "
+                f"whole, in out[:{end + whole}]"
             )
         end += whole
         sizes.append(part.lengths)
@@ -141,7 +142,8 @@ def check_options(options: dict[str, Any]) -> dict[str, Any]:
     """
     if wrong := set(options) - {"unknown", "allowed_special", "disallowed_special"}:
         raise TypeError(
-            f"unexpected argument {quoted(sorted(wrong)[0])}: expected batch, unknown, allowed_special or disallowed_special"
+            f"unexpected argument {quoted(sorted(wrong)[0])}: expected batch, unknown, allowed_special or "
+            "disallowed_special"
         )
     return options
 
@@ -153,7 +155,7 @@ def refuse_one(docs: Any, name: str) -> None:
     )
     if one or isinstance(docs, (Mapping, Set)) or not isinstance(docs, Iterable):
         raise TypeError(
-            f"{name}: expected an iterable of several, got {describe(docs)}; wrap a single one in a list ([{name}])"
+            f"{name}: expected an iterable of several, got {describe(docs)}. Wrap a single one: [{name}]."
         )
 
 
@@ -513,12 +515,12 @@ def stream_of(
     if plan.tables.is_plain and not isinstance(unknown, tuple):
         if size is None and plan.tables.mirror is not None:
             raise ValueError(
-                "frame: expected a number of symbols, got None: with a mirror, a text is encoded from its end too"
+                "frame: expected a number of symbols, got None. A tokenizer with a mirror needs it."
             )
         if size is None and plan.final is None:
             raise ValueError(
-                "frame: expected a number of symbols, got None: only encoding by rank, with merges in order of creation, "
-                "makes the beginning of a text final before its end is known"
+                "frame: expected a number of symbols, got None: only encoding by rank, with merges in order "
+                "of creation, makes the beginning of a text final before its end is known"
             )
         return EncoderStream(plan, size, unknown)
     segmenter = plan.model.segmenter
@@ -538,8 +540,9 @@ def stream_of(
             from ubpe_numba.text.patterns import NAMED  # here only: integers need not wait for it
 
             raise ValueError(
-                f"stream: a tokenizer with {what} may look at any text that follows: expected one whose text is only cut, by a "
-                f"named pattern ({', '.join(NAMED)}); encode_iter takes documents, such as lines"
+                f"stream: a tokenizer with {what} may look at any text that follows: expected one whose "
+                f"text is only cut, by a named pattern ({', '.join(NAMED)}); encode_iter takes documents, "
+                "such as lines"
             )
     if size is not None:
         raise ValueError(
@@ -590,7 +593,8 @@ class DecoderStream(AbstractContextManager["DecoderStream"]):
 
     def __init__(
         self, model: Model, decoder: Any, gone: np.ndarray | None, errors: str,
-        parts: dict[int, Any], find: Callable[[int], Any], whole: Callable[..., Any] | None = None, held: Set[int] | None = None,
+        parts: dict[int, Any], find: Callable[[int], Any], whole: Callable[..., Any] | None = None,
+        held: Set[int] | None = None,
     ) -> None:  # fmt: skip
         """Decode by `whole`, a function of all ids of a document, or id by id if it is None.
 

@@ -198,7 +198,7 @@ def check_workers(client: Client, told: set[str]) -> Mapping[str, Any]:
             if isinstance(state, (str, ImportError)) and state != BUILD:  # others have just ended
                 has = state if isinstance(state, str) else f"cannot import ubpe_numba: {state}"
                 reasons[where] = (
-                    f"the worker {where} on host {workers[where]['host']} has {has}; expected {BUILD}, as here"
+                    f"the worker {where} on host {workers[where]['host']} has {has}, expected {BUILD}"
                 )
         if reasons and not same:
             raise RuntimeError(f"client: {'; '.join(reasons.values())}")
@@ -271,8 +271,8 @@ def failure(error: Exception, name: str) -> Exception:
     """The exception of a task, or of Dask about it, with the name before the message."""
     if isinstance(error, KilledWorker):
         return RuntimeError(
-            f"{name}: {error.allowed_failures + 1} workers died while they ran it, the last at {error.last_worker.address}: "
-            "the memory of one may be too small for it (see the workers' logs)"
+            f"{name}: {error.allowed_failures + 1} workers died while they ran it, the last at "
+            f"{error.last_worker.address}: the memory of one may be too small for it (see the workers' logs)"
         )
     return with_name(error, name)
 

@@ -116,7 +116,8 @@ def count(
 
 
 def counted(
-    partitions: Partitions, tokenizer: Tokenizer | None = None, client: Client | None = None, *, min_count: int = 1,
+    partitions: Partitions, tokenizer: Tokenizer | None = None, client: Client | None = None, *,
+    min_count: int = 1,
     progress: bool | str = "auto",
 ) -> Counted:  # fmt: skip
     """Count partitions that have been read; in addition to the counts, all that a fit needs.
@@ -127,7 +128,7 @@ def counted(
     least = positive(min_count, "min_count")
     if partitions.joined:
         raise ValueError(
-            "parts: a 1-D dask.array is one document: there is nothing to count; rows of a 2-D one are documents"
+            "parts: expected several documents, got a 1-D dask.array. Rows of a 2-D array are documents."
         )
     if tokenizer is not None:
         settings_of(tokenizer)  # raises for arguments that are not valid, before anything is read
@@ -258,7 +259,8 @@ def add(parts: list[Counted], min_count: int = 1) -> Counted:
     for kind, part in zip(kinds, filled, strict=True):
         if kind != kinds[0]:
             raise TypeError(
-                f"parts: expected documents of one kind, got {kinds[0]} ({filled[0].name}) and {kind} ({part.name})"
+                f"parts: expected documents of one kind, got {kinds[0]} ({filled[0].name}) and {kind} "
+                f"({part.name})"
             )
     flat, weights = side_by_side([part.counts for part in filled])
     stay, total = distinct(flat, weights)

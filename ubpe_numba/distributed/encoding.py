@@ -136,7 +136,7 @@ def encode(
     for name in _DRAWS:
         if name in options:
             raise ValueError(
-                f"{name}: draws depend on the number of a document in the whole, which a partition does not know"
+                f"{name}: samples depend on the document's number, which a partition does not know"
             )
     # raises for a value that is not valid, before anything is written
     tokenizer.encode_batch([], **check_options(options))
@@ -240,7 +240,8 @@ class Work(NamedTuple):
 
 
 def _recoded(
-    what: str, tokenizer: Tokenizer, options: dict[str, Any], source: Partitions, names: tuple[str, str, bool], target: Any,
+    what: str, tokenizer: Tokenizer, options: dict[str, Any], source: Partitions,
+    names: tuple[str, str, bool], target: Any,
     client: Client | None, progress: bool | str,
 ) -> Any:  # fmt: skip
     """All partitions through the model, by `what`.
@@ -249,7 +250,7 @@ def _recoded(
     """
     if source.joined:
         raise ValueError(
-            "source: a 1-D dask.array is one document, which cannot be encoded in parts; give rows of a 2-D one"
+            "source: a 1-D dask.array is one document, which has no parts. Pass rows of a 2-D array."
         )
     lean = copy.copy(tokenizer)
     vars(lean).pop("history_", None)  # which need not travel
@@ -295,7 +296,8 @@ def _run(token: str, part: Any, number: int) -> Any:
     tokenizer = work.tokenizer
     if tokenizer.fingerprint != work.fingerprint:
         raise RuntimeError(
-            f"the model has the fingerprint {tokenizer.fingerprint} on this worker, expected {work.fingerprint}"
+            f"the model has the fingerprint {tokenizer.fingerprint} on this worker, expected "
+            f"{work.fingerprint}"
         )
     convert = partial(getattr(tokenizer, work.method), **work.options)
     if work.folder is None:
@@ -451,7 +453,8 @@ class Target(NamedTuple):
         if not self.store.exists(where):
             if others:
                 raise FileExistsError(
-                    f"target: {self.path}: expected a new or an empty folder, or one with {_MANIFEST}, got {others[0]} in it"
+                    f"target: {self.path}: expected a new or an empty folder, or one with {_MANIFEST}, got "
+                    f"{others[0]} in it"
                 )
             with suppress(FileExistsError, FileNotFoundError):
                 publish(
@@ -471,7 +474,8 @@ class Target(NamedTuple):
                 key, old, new = next(((f"partition {i}", a, b) for i, (a, b) in pairs if a != b), (key, 0, 0))
             elif key == "parts":
                 raise ValueError(
-                    f"target: {self.path}: was made of {len(old or ())} partitions, the source now has {len(new)}"
+                    f"target: {self.path}: was made of {len(old or ())} partitions, the source now has "
+                    f"{len(new)}"
                 )
             if old != new:
                 raise ValueError(
@@ -503,7 +507,8 @@ class Target(NamedTuple):
         for file in files:
             if posixpath.basename(file) not in names:
                 raise FileNotFoundError(
-                    f"target: a worker wrote {file}, but it is not here: all machines have to share the folder"
+                    f"target: a worker wrote {file}, which is missing here. All machines must share the "
+                    "folder."
                 )
         for name in filter(_is_temporary, names):
             # another run was first; on Windows a file is open there

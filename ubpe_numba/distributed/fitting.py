@@ -153,11 +153,11 @@ def fit(
         if sample_weight is not None or boundaries is not None:
             name = "boundaries" if sample_weight is None else "sample_weight"
             raise ValueError(
-                f"{name}: text that is cut is counted, which has no {name}; give partitions of Counts, or fit here"
+                f"{name}: split text is counted, without {name}. Pass partitions of Counts, or fit here."
             )
         if checkpoint is not None:
             raise ValueError(
-                f"checkpoint: with {cut_by[0]} the fit is here, of counts; save those of `count`, and fit on them"
+                f"checkpoint: with {cut_by[0]} the fit runs here on counts. Save the result of `count`."
             )
         with using(cluster) as used:
             totals = counted(partitions, read, used, progress=progress)
@@ -173,7 +173,7 @@ def fit(
     apart = "the documents, which a distributed fit does not have in one place"
     if settings.rules.ties != "smallest":
         raise ValueError(
-            f"rules: ties={settings.rules.ties!r} looks at {apart}; use ties='smallest', or fit on one machine"
+            f"rules: ties={settings.rules.ties!r} looks at {apart}. Use ties='smallest', or fit here."
         )
     if weighs_by_text(tok):
         way = "fit with objective='shortest', and call reweight on a part of them"
@@ -209,7 +209,8 @@ def fit(
 
 
 def _fit_there(
-    tok: AnyTokenizer, read: Tokenizer, settings: Settings, partitions: Partitions, ranges: list[tuple[int, int]],
+    tok: AnyTokenizer, read: Tokenizer, settings: Settings, partitions: Partitions,
+    ranges: list[tuple[int, int]],
     beside: list[Given], client: Client, bar: Progress, checkpoint: Checkpoint | None,
 ) -> AnyTokenizer:  # fmt: skip
     """A fit whose hosts are workers, each with a range of consecutive partitions."""
@@ -233,7 +234,8 @@ def _fit_there(
             checkpoint.agree(alphabet=zlib.crc32(pickle.dumps(alphabet, 5)))
         merges, shards = fit_remotely(engine, parts, alphabet, settings, bar, goes_on, checkpoint=checkpoint)
         log.info(
-            "fit: %d hosts, %d synchronisations, %d bytes sent and %d received here for each on average, %d hosts lost",
+            "fit: %d hosts, %d synchronizations, %d bytes sent and %d received here for each on average, %d "
+            "hosts lost",
             *(
                 engine.n,
                 engine.rounds,
@@ -269,8 +271,8 @@ def check_memory(n_symbols: Sequence[int], workers: Mapping[str, Any]) -> None:
         if _SYMBOL * n > limit:
             wanted = -(-_SYMBOL * sum(n_symbols) // int(min(limits)))
             raise MemoryError(
-                f"fit: {n} symbols need {_SYMBOL * n / 1e9:.3g} GB on a worker that has {limit / 1e9:.3g} GB for them; "
-                f"{wanted} workers of this size would do"
+                f"fit: {n} symbols need {_SYMBOL * n / 1e9:.3g} GB on a worker that has {limit / 1e9:.3g} "
+                f"GB for them; {wanted} workers of this size would do"
             )
 
 

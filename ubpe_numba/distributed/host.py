@@ -145,7 +145,8 @@ class Host:
     task: Task
 
     def __init__(
-        self, corpus: Corpus, n_threads: int | None = None, names: Sequence[str] = ("",), sizes: Sequence[int] = (),
+        self, corpus: Corpus, n_threads: int | None = None, names: Sequence[str] = ("",),
+        sizes: Sequence[int] = (),
         joined: bool = False, checks: Sequence[int] = (), index: int = 0,
     ) -> None:  # fmt: skip
         self.corpus, self.checks, self.index = corpus, tuple(checks) or (check_of(corpus),), index
@@ -506,7 +507,8 @@ def _side_by_side(corpora: list[Corpus], names: Sequence[str]) -> Corpus:
         first, first_name = filled[0]
         if corpus.given.kind != first.given.kind:
             raise TypeError(
-                f"parts: expected documents of one kind, got {first.given.kind} ({first_name}) and {corpus.given.kind} ({name})"
+                f"parts: expected documents of one kind, got {first.given.kind} ({first_name}) and "
+                f"{corpus.given.kind} ({name})"
             )
     if len(corpora) == 1:
         return corpora[0]

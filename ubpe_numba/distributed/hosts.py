@@ -94,7 +94,8 @@ class DaskEngine:
 
     def __init__(
         self, client: Client, make: Sequence[Delayed],
-        name_of: Callable[[int, Any], str | None] = lambda k, key: f"host {k}" if key is None else None, retries: int = 0,
+        name_of: Callable[[int, Any], str | None] = lambda k, key: f"host {k}" if key is None else None,
+        retries: int = 0,
     ) -> None:  # fmt: skip
         self.client, self.make, self.n, self.name_of, self.retries = (
             client,

@@ -142,7 +142,8 @@ class Checkpoint:
                     at = next(i for i, (a, b) in enumerate(zip(old, value, strict=True)) if a != b)
                     name, old, value = f"{name}, partition {at}", old[at], value[at]
                 raise ValueError(
-                    f"checkpoint: {self.path}: was made with another {name}: {old}, now {value}; give another file, or remove it"
+                    f"checkpoint: {self.path}: was made with another {name}: {old}, now {value}. Remove the "
+                    "file or use another."
                 )
 
     def begins(self, text: RemoteText) -> tuple[np.ndarray, list[np.ndarray], list[np.ndarray]]:
@@ -248,7 +249,8 @@ class RemoteText:
         self.shards = Shards(
             base=base, state=state, cells=none, separators=none,
             segment_of_block=none, arena=none, neighbours=none, delta=none, slices=np.zeros((k, 2), i32),
-            counters=np.zeros((k, 3, 1), i32), cursors=np.zeros((k, 2, 1), i32), delta_end=np.zeros((k, 2 * merges + 1), i64),
+            counters=np.zeros((k, 3, 1), i32), cursors=np.zeros((k, 2, 1), i32),
+            delta_end=np.zeros((k, 2 * merges + 1), i64),
             merged=np.zeros((k, merges), MERGED), dealt=none, dealt_end=np.zeros((k, 1), i64),
         )  # fmt: skip
         self._see_arenas([answer.arenas for answer in self.loaded])
@@ -356,8 +358,8 @@ class RemoteText:
         if part != self.parts[h]:
             before = self.parts[h]
             raise RuntimeError(
-                f"parts: {before.name or f'the part of host {h}'}: not the same when it was read again, as a worker was lost "
-                f"({part.n_symbols} symbols, before {before.n_symbols})"
+                f"parts: {before.name or f'the part of host {h}'}: not the same when it was read again, as "
+                f"a worker was lost ({part.n_symbols} symbols, before {before.n_symbols})"
             )
         if not self.has_begun:
             return

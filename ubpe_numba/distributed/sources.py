@@ -39,8 +39,8 @@ _ROW_BYTES = 1 << 26  # of their whole rows
 _SUFFIXES = PARQUET, TEXT = (".parquet", ".txt")
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _ACCEPTED = (
-    "a list of partitions (Delayed, Future, or each a list of documents), a dask bag, array or column of a dataframe, "
-    "or paths of .parquet or .txt files"
+    "a list of partitions (Delayed, Future, or each a list of documents), a dask bag, array or column of a "
+    "dataframe, or paths of .parquet or .txt files"
 )
 
 
@@ -216,7 +216,8 @@ def _arrow_table(part: Any, column: str, columns: list[str] | None = None) -> An
     if isinstance(part, (pa.Table, pa.RecordBatch)):
         return part if isinstance(part, pa.Table) else pa.Table.from_batches([part])
     raise TypeError(
-        f"column {quoted(column)}: expected a partition that is a table of Arrow or pandas, got {describe(part)}"
+        f"column {quoted(column)}: expected a partition that is a table of Arrow or pandas, got "
+        f"{describe(part)}"
     )
 
 
@@ -263,7 +264,8 @@ def _is_a(value: Any, module: str, name: str) -> bool:
 
 
 def partitions_of(
-    parts: Any, column: str | None = None, *, lines: str = "str", blocksize: int | str | None = None, name: str = "parts",
+    parts: Any, column: str | None = None, *, lines: str = "str", blocksize: int | str | None = None,
+    name: str = "parts",
     argument: str = "column", default: str | None = None,
 ) -> Partitions:  # fmt: skip
     """The partitions that a user passes; only the footers of Parquet files are read at first.
@@ -315,7 +317,7 @@ def partitions_of(
             raise TypeError(f"{name}: documents are integers, got a dask.array of {parts.dtype}")
         if parts.ndim not in (1, 2):
             raise ValueError(
-                f"{name}: expected a 1-D dask.array (one document) or 2-D (a document a row), got {parts.ndim}-D"
+                f"{name}: expected a 1-D dask.array (one document) or 2-D (rows), got {parts.ndim}-D"
             )
         if parts.ndim == 2 and parts.numblocks[1] != 1:
             parts = parts.rechunk({1: -1})
@@ -348,12 +350,10 @@ def _of_list(parts: Sequence[Any], column: str | None, name: str) -> Partitions:
     for i, part in enumerate(parts):
         if is_path(part):
             raise TypeError(
-                f"{name}: partition {i}: expected documents, got a path; give paths alone, or texts as lists of them"
+                f"{name}: partition {i}: expected documents, got a path. Pass only paths, or lists of texts."
             )
         if isinstance(part, memoryview):
-            raise TypeError(
-                f"{name}: partition {i}: expected documents, got memoryview, which stays here; give bytes() of it"
-            )
+            raise TypeError(f"{name}: partition {i}: expected documents, got memoryview. Pass bytes() of it.")
     call = delay(pickle.loads, pure=False, traverse=False)
     return _numbered([call(pickle.dumps(part, 5)) for part in parts])._replace(column=column)
 
@@ -364,7 +364,8 @@ def _chosen(names: list[str], column: str | None, argument: str, where: str, def
         column = names[0] if len(names) == 1 else default if default in names else None
     if column is None or names.count(column) != 1:
         raise ValueError(
-            f"{argument}: expected the name of one column of {where}: {', '.join(map(repr, names))}, got {column!r}"
+            f"{argument}: expected the name of one column of {where}: {', '.join(map(repr, names))}, got "
+            f"{column!r}"
         )
     return column
 
@@ -471,7 +472,10 @@ def _of_parquet(
             schema = schema.append(field)
         columns |= dict.fromkeys(schema.names)
         keys = ds.get_partition_keys(fragment.partition_expression)
-        known = f"{posixpath.basename(fragment.path)}, footer {hashlib.sha256(pickle.dumps(footer, 5)).hexdigest()[:16]}"
+        known = (
+            f"{posixpath.basename(fragment.path)}, footer "
+            f"{hashlib.sha256(pickle.dumps(footer, 5)).hexdigest()[:16]}"
+        )
         known += "".join(f", {field.name}={keys.get(field.name)!r}" for field in named)
         cuts, size, row, groups = [0], 0, 0, [footer.row_group(i) for i in range(footer.num_row_groups)]
         for i, group in enumerate(groups):

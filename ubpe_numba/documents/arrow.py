@@ -84,7 +84,8 @@ def read_arrow_document(source: Any, name: str) -> NDArray[Any]:
     if not _is_integer(kind):
         form = f"a column of {kind}" if column is chunks else "a table"
         raise TypeError(
-            f"{name}: expected one document (a column of integers), got {describe(source)}, {form}{several(name)}"
+            f"{name}: expected one document (a column of integers), got {describe(source)}, "
+            f"{form}{several(name)}"
         )
     return plain(_one(column, name).values)
 

@@ -114,7 +114,8 @@ def _of_awkward(docs: Any, cls: str, name: str) -> Any:
     if values is None or values.ndim != 1 or values.dtype.kind not in "iu":
         way = "; awkward.flatten(docs) has its rows as documents" if items.is_list else ""
         raise TypeError(
-            f"{name}: expected lists of integers, strings or bytes, got an awkward array of type {docs.type}{way}"
+            f"{name}: expected lists of integers, strings or bytes, got an awkward array of type "
+            f"{docs.type}{way}"
         )
     if missing is not None:
         raise ValueError(f"{place_of(name, offsets, missing)} is null; drop or fill nulls first")

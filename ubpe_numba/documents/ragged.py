@@ -23,9 +23,9 @@ from ubpe_numba.runtime.arrays import check_offsets, describe, integer, offsets_
 from ubpe_numba.runtime.lazy import require, view
 
 _WAY = (
-    "a Ragged is no array of NumPy, whatever its lengths: work on ids.values, where Ragged(new_values, ids.offsets) keeps the "
-    "documents, on list(ids), an array each, on ids.to_padded(), a matrix, or on counts, by ubpe_numba.sklearn.BagOfTokens in a "
-    "pipeline; Ragged.concat joins several, and == compares two"
+    "a Ragged does not support NumPy arithmetic. Use ids.values (Ragged(new_values, ids.offsets) keeps the "
+    "documents), list(ids), a matrix by ids.to_padded(), or counts by ubpe_numba.sklearn.BagOfTokens; "
+    "Ragged.concat joins several, and == compares two"
 )
 
 
@@ -147,7 +147,7 @@ class Ragged:
         size = np.size(values)
         if (at := np.flatnonzero((counts < 0) | (counts > size))).size:
             raise ValueError(
-                f"lengths: document {at[0]}: expected a length in 0..{size}, the size of values, got {counts[at[0]]}"
+                f"lengths: document {at[0]}: expected a length in 0..{size}, got {counts[at[0]]}"
             )
         offsets = offsets_of(counts)
         if offsets[-1] != size:
@@ -487,7 +487,8 @@ class Ragged:
         if (at := np.flatnonzero(lengths > width)).size:
             if not truncate:
                 raise ValueError(
-                    f"length: document {at[0]} has {lengths[at[0]]} values, more than {width}; truncate=True cuts it off"
+                    f"length: document {at[0]} has {lengths[at[0]]} values, more than {width}. Use "
+                    "truncate=True."
                 )
             n_kept = np.minimum(lengths, width)
             starts = whole._offsets[1:] - n_kept if truncate == "left" else whole._offsets[:-1]

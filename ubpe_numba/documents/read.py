@@ -160,7 +160,8 @@ def as_documents(docs: Any, offsets: Any = None, *, name: str = "docs", utf8: bo
     # of sparse matrices
     if isinstance(content, (Mapping, Set)) or hasattr(cls, "__dataframe__") or hasattr(cls, "toarray"):
         raise TypeError(
-            f"{name}: expected a sequence of documents ({_ACCEPTED}), got {describe(docs)}{_way(content, name)}"
+            f"{name}: expected a sequence of documents ({_ACCEPTED}), got "
+            f"{describe(docs)}{_way(content, name)}"
         )
     if _is_array(type(content)):
         array = np.asanyarray(content)
@@ -284,7 +285,8 @@ def as_utf8(given: Documents, name: str = "docs") -> Documents:
         return given._replace(kind="bytes")
     if kind == "int":
         raise TypeError(
-            f"{name}: expected str or bytes, got {describe(values)}; give memoryview(array), or fit BPE(...) on integers"
+            f"{name}: expected str or bytes, got {describe(values)}. Pass memoryview(array), or fit on "
+            "integers."
         )
     points = values[offsets[0] : offsets[-1]]
     sizes = 1 + (points >= 0x80).astype(np.int64) + (points >= 0x800) + (points >= 0x10000)
@@ -421,7 +423,7 @@ def _from_array(array: NDArray[Any], name: str) -> Documents:
             else ""
         )
         raise ValueError(
-            f"{name}: expected a 1-D array (one document) or 2-D (a document a row), got {describe(array)}{way}"
+            f"{name}: expected a 1-D array (one document) or 2-D (rows), got {describe(array)}{way}"
         )
     offsets = np.arange(len(array) + 1, dtype=np.int64) * array.shape[1]
     return Documents(_integers(array, name, 2).reshape(-1), offsets, "int")
@@ -659,9 +661,7 @@ def _inner(docs: Any, offsets: Any, boundaries: Any, read: Documents) -> tuple[n
     if places.kind != "int":
         raise TypeError(f"boundaries: expected integers, got {describe(boundaries)}")
     if places.offsets.size - 1 != n:
-        raise ValueError(
-            f"boundaries: expected {n} lists of positions, one for each document, got {places.offsets.size - 1}"
-        )
+        raise ValueError(f"boundaries: expected {n} lists of positions, got {places.offsets.size - 1}")
     positions = places.values[places.offsets[0] : places.offsets[-1]].astype(np.int64)
     of = np.repeat(np.arange(n), np.diff(places.offsets))
     lengths = np.diff(cuts)

@@ -94,7 +94,8 @@ def as_columns(
             else ""
         )
         raise ValueError(
-            f"{name}: expected the shape {shapes.get(n_channels, f'[n, {n_channels}]')}, got {describe(array)}{way}"
+            f"{name}: expected the shape {shapes.get(n_channels, f'[n, {n_channels}]')}, got "
+            f"{describe(array)}{way}"
         )
     if array.ndim == 2 and array.shape[1] == 0:
         raise ValueError(f"{name}: expected at least one channel, got {describe(array)}")
@@ -110,6 +111,6 @@ def check_finite(samples: NDArray[Any], where: str, start: int = 0) -> None:
     """Raise ValueError for the first sample that is not finite; samples begin at position `start`."""
     if samples.dtype.kind == "f" and (at := np.flatnonzero(~np.isfinite(samples))).size:
         raise ValueError(
-            f"{where}position {start + at[0]}: expected a finite number, got {samples[at[0]]}; drop or fill such samples first"
-            + KEPT * bool(np.isnan(samples[at[0]]))
+            f"{where}position {start + at[0]}: expected a finite number, got {samples[at[0]]}; drop or "
+            "fill such samples first" + KEPT * bool(np.isnan(samples[at[0]]))
         )

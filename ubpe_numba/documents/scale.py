@@ -301,7 +301,8 @@ class Scale(Parameters):
                 first["ndim"] == 1 and settings["channels"] == "separate"
             ):
                 raise ValueError(
-                    "signal: expected recordings of the same channels; numpy.stack(channels, axis=1) joins channels"
+                    "signal: expected recordings of the same channels. Join them: numpy.stack(channels, "
+                    "axis=1)."
                 )
             ends = (
                 (name, end, zip(*(one[name] for one in states), strict=True))
@@ -726,7 +727,7 @@ def _number(value: Any, name: str) -> Number:
     if isinstance(value, (int, np.integer)):
         if abs(int(value)) >= 1 << 1000:
             raise ValueError(
-                f"{name}: expected a number that fits float64, got an integer of {int(value).bit_length()} bits"
+                f"{name}: expected a float64 number, got an integer of {int(value).bit_length()} bits"
             )
         return int(value)
     if not math.isfinite(value):

@@ -225,7 +225,8 @@ class DenseText:
 
 
 def merge_dense(
-    corpus: Corpus, alphabet: Alphabet, lengths: np.ndarray | None, limit: int, longest: int, min_count: int, threads: int,
+    corpus: Corpus, alphabet: Alphabet, lengths: np.ndarray | None, limit: int, longest: int, min_count: int,
+    threads: int,
     progress: Progress | None, left: int = 2**62, ids: int = 2**62,
 ) -> tuple[Corpus, np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
     """Make the merges that are dense, and those without which more than `left` cells remain.

@@ -135,7 +135,8 @@ class Loop:
     """
 
     def __init__(
-        self, text: Text, room: tuple[int, int, int], settings: Settings, n_alphabet: int, n_symbols: int, by_weight: int,
+        self, text: Text, room: tuple[int, int, int], settings: Settings, n_alphabet: int, n_symbols: int,
+        by_weight: int,
         has_weights: bool, n_parts: int, lengths: np.ndarray | None = None, memory: Memory | None = None,
     ) -> None:  # fmt: skip
         self.text, self.n_alphabet, self.memory = text, n_alphabet, memory
@@ -214,7 +215,7 @@ class Loop:
                     self.text.compact(self.task.width, self.memory is None, more_room and self.memory is None)
                     if more_room and self.memory is not None:
                         raise MemoryError(
-                            f"memory_limit: a round needs more than the limit of {self.memory.limit / 1e6:.3g} MB"
+                            f"memory_limit: a round needs more than {self.memory.limit / 1e6:.3g} MB"
                         )
                     full_at = last if reason == rounds.FULL else full_at
                     self._begin_epoch()
@@ -501,7 +502,8 @@ def vocabulary_of(
     columns.append((idf(n_documents, documents), counts, documents))
     weights, counts, frequencies = map(np.concatenate, zip(*columns, strict=True))
     return Vocabulary(
-        n, pairs, arena, offsets, weights=weights, counts=counts, document_frequencies=frequencies, occurrences=occurrences,
+        n, pairs, arena, offsets, weights=weights, counts=counts, document_frequencies=frequencies,
+        occurrences=occurrences,
         n_documents=n_documents, n_symbols=n_symbols,
     )  # fmt: skip
 
@@ -582,7 +584,7 @@ def loop_of(
         threads = n_shards = 1
         if n_cells >= MOST_CELLS:
             raise MemoryError(
-                f"mirror: {n_cells} symbols and separators, and a fit with a mirror takes {MOST_CELLS - 1} at most"
+                f"mirror: expected at most {MOST_CELLS - 1} symbols and separators, got {n_cells}"
             )
     settings, room = room_for(n_symbols, alphabet.size, settings, n_shards)
     weighted = corpus.weights is not None or corpus.document_of is not None

@@ -21,7 +21,10 @@ class History(NamedTuple):
     last_round: int  # index of the first merge of the last round
 
     def __repr__(self) -> str:
-        return f"History of {self.counts.size} merges: counts, document_frequencies, lengths, n_symbols, last_round"
+        return (
+            f"History of {self.counts.size} merges: counts, document_frequencies, lengths, n_symbols, "
+            "last_round"
+        )
 
     def compression(self, n_alphabet: int = 0) -> tuple[np.ndarray, np.ndarray]:
         """How far the corpus was compressed at each size of the vocabulary.

@@ -100,7 +100,8 @@ class Memory:
         if threshold > most:
             needed = self.fixed + _OCCURRENCE * noted + 4 * scratch
             raise MemoryError(
-                f"memory_limit: a round needs about {_megabytes(needed)}, the limit is {_megabytes(self.limit)}"
+                f"memory_limit: a round needs about {_megabytes(needed)}, the limit is "
+                f"{_megabytes(self.limit)}"
             )
         if threshold > least:
             log.info(
@@ -138,8 +139,8 @@ def check(limit: int, n_cells: int, least: int, most: int) -> None:
     """
     if limit < least:
         raise MemoryError(
-            f"memory_limit: {n_cells} symbols and separators need at least {_megabytes(least)} beside the documents, "
-            f"at most {_megabytes(most)}; the limit is {_megabytes(limit)}"
+            f"memory_limit: {n_cells} symbols and separators need at least {_megabytes(least)} beside the "
+            f"documents, at most {_megabytes(most)}; the limit is {_megabytes(limit)}"
         )
 
 

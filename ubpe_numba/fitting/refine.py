@@ -186,7 +186,8 @@ def likelihood_losses(encoder: PathEncoder, counts: np.ndarray) -> np.ndarray:
     logs = logarithms(counts / total)
     out, bounds = np.empty(v.arena.size, np.int32), np.empty(len(v) + 1, np.int64)
     other_paths.other_paths(
-        writable(v.arena), writable(v.offsets), v.n_alphabet, matcher.edges, matcher.states, -np.rint(logs * SCALE),
+        writable(v.arena), writable(v.offsets), v.n_alphabet, matcher.edges, matcher.states,
+        -np.rint(logs * SCALE),
         np.empty(encoder.longest + 1), np.empty(2 * encoder.longest, np.int32), out, bounds,
     )  # fmt: skip
     first, lengths = v.n_alphabet, np.diff(bounds)[v.n_alphabet :]
@@ -260,6 +261,6 @@ def edges_of(memory_limit: Any) -> int:
     limit = positive(memory_limit, "memory_limit")
     if limit < 2 * _TABLES:
         raise MemoryError(
-            f"memory_limit: refining takes at least {2 * _TABLES / 1e6:.0f} MB, the limit is {limit / 1e6:.0f} MB"
+            f"memory_limit: refining needs {2 * _TABLES / 1e6:.0f} MB, the limit is {limit / 1e6:.0f} MB"
         )
     return min(2**31 - 1, (limit - _TABLES) // _EDGE)

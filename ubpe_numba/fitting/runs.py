@@ -41,7 +41,8 @@ def run_ids(runs: str | bytes | list[int], alphabet: Alphabet, mirror: np.ndarra
     ids = alphabet.lookup(np.array(symbols, np.int64))
     if (bad := np.flatnonzero((ids < 0) | (mirror is not None and mirror[ids] != ids))).size:
         raise ValueError(
-            f"runs: the symbol {runs[bad[0]]!r} is not in the alphabet of {alphabet.size} symbols, or is mirrored"
+            f"runs: the symbol {runs[bad[0]]!r} is not in the alphabet of {alphabet.size} symbols, or "
+            "mirrored"
         )
     return np.unique(ids)
 
@@ -100,7 +101,8 @@ def learn_with_runs(
     cuts = distinct(np.searchsorted(where, np.concatenate([offsets, begins])))
     of = np.searchsorted(offsets, where[cuts[:-1]], "right") - 1
     between = corpus._replace(
-        given=Documents(values[where], cuts, "int"), values=values[where], offsets=cuts, document_of=document_of[of],
+        given=Documents(values[where], cuts, "int"), values=values[where], offsets=cuts,
+        document_of=document_of[of],
         weights=None if corpus.weights is None else corpus.weights[of],
     )  # fmt: skip
     more = fit(between, Alphabet.dense(size), settings._replace(n_tokens=settings.n_tokens - k), progress)

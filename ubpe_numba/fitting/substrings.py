@@ -38,7 +38,8 @@ class Substrings:
     """
 
     def __init__(
-        self, values: np.ndarray, offsets: np.ndarray, weights: np.ndarray, n_alphabet: int, longest: int | None, min_count: int,
+        self, values: np.ndarray, offsets: np.ndarray, weights: np.ndarray, n_alphabet: int,
+        longest: int | None, min_count: int,
         most_edges: int, most: int = 2**31 - 1,
     ) -> None:  # fmt: skip
         self.values, self.offsets, self.weights, self.n_alphabet = (
@@ -60,7 +61,7 @@ class Substrings:
         while self.longest < (longest or 2**31 - 1) and nodes.size:  # one length after the other
             nodes, numbers, counts = _longer(nodes, numbers, of_node, min_count)
             if n_edges + nodes.size > most_edges or n_tokens + counts.size > most:
-                message = "candidates of more than %d symbols are left out: there would be %d of %d edges, at most %d of %d"
+                message = "candidates of more than %d symbols are left out: %d of %d edges, at most %d of %d"
                 log.info(
                     message, self.longest, n_tokens + counts.size, n_edges + nodes.size, most, most_edges
                 )
@@ -117,7 +118,7 @@ class Substrings:
         starts = offsets_of(n_edges + np.diff(self.starts))
         if starts[-1] > most_edges:
             raise MemoryError(
-                f"memory_limit: tokens have {starts[-1]} places in the documents, there is room for {most_edges}"
+                f"memory_limit: tokens have {starts[-1]} places, there is room for {most_edges}"
             )
         lengths, number, cursors = (
             np.empty(starts[-1], np.int32),

@@ -273,7 +273,8 @@ class LocalText:
     """
 
     def __init__(
-        self, corpus: Corpus, alphabet: Alphabet, place: Cut, weighted: bool, room: tuple[int, int, int], threads: int,
+        self, corpus: Corpus, alphabet: Alphabet, place: Cut, weighted: bool, room: tuple[int, int, int],
+        threads: int,
         whole: bool = True, cell: type = np.int32, memory: Memory | None = None,
     ) -> None:  # fmt: skip
         offsets, origin = corpus.offsets, (corpus.document_of, corpus.weights)

@@ -274,15 +274,13 @@ def _header(tokenizer: Any, plan: Plan) -> NDArray[np.int64]:
         or plan.model.segmenter.decoding is not None
     ):
         raise ValueError(
-            "kernels: this tokenizer cuts or changes documents (a pattern, a normalizer, special or break tokens, frames, a "
-            "mirror); "
-            "encode before the compiled function: encode_batch gives a Ragged, which it takes"
+            "kernels: this tokenizer cuts or changes documents (a pattern, a normalizer, special or break "
+            "tokens, frames, a mirror); encode before the compiled function: encode_batch gives a Ragged, "
+            "which it takes"
         )
     unknown = choice_of(plan.unknown, plan.model.alphabet, plan.model.segmenter.special)
     if isinstance(unknown, tuple) or unknown == "nearest":
-        raise ValueError(
-            f"kernels: compiled functions know unknown='raise', 'skip' or a symbol, not {quoted(plan.unknown)}"
-        )
+        raise ValueError(f"kernels: expected unknown='raise', 'skip' or a symbol, got {quoted(plan.unknown)}")
     calls = address_of(kernels.encode_at, words(7)), address_of(kernels.decode_at, words(6))
     return header_of(plan, unknown, calls, (tokenizer, plan))
 

@@ -46,13 +46,14 @@ def as_blocks(chunks: Any, name: str = "chunks") -> list[NDArray[np.float64]]:
     for block in blocks:
         if len(block) and 0 in block.shape:
             raise ValueError(
-                f"{name}: chunk {first}: expected at least one step and one dimension, got {describe(block[0])}"
+                f"{name}: chunk {first}: expected steps and dimensions, got {describe(block[0])}"
             )
         if not np.isfinite(block).all():
             chunk, step, dimension = np.argwhere(~np.isfinite(block))[0]
             value = block[chunk, step, dimension]
             raise ValueError(
-                f"{name}: chunk {first + chunk}, step {step}, dimension {dimension}: expected a finite number, got {value}"
+                f"{name}: chunk {first + chunk}, step {step}, dimension {dimension}: expected a finite "
+                f"number, got {value}"
             )
         first += len(block)
     return blocks

@@ -243,7 +243,8 @@ class ActionTokenizer:
         scale, most = _checked_scale(scale), positive(vocab_size, "vocab_size")
         if getattr(chunks, "ndim", 3) == 2:  # one chunk is a column of a data set in most cases
             raise ValueError(
-                f"chunks: expected [chunks, steps, dimensions], got {describe(chunks)}: cut it, or [it] is one chunk"
+                f"chunks: expected [chunks, steps, dimensions], got {describe(chunks)}. Split it, or wrap "
+                "it: [it]."
             )
         if not sum(map(len, blocks)):
             raise ValueError("chunks: expected at least one chunk")
@@ -260,8 +261,8 @@ class ActionTokenizer:
         low, high = min(part.min() for part in coefficients), max(part.max() for part in coefficients)
         if not (high - low < most and max(high, -low) < 2**31):
             raise ValueError(
-                f"vocab_size: {most} ids are too few for the coefficients {low:.9g}..{high:.9g}; take more, or a lower scale "
-                f"than {scale:g}"
+                f"vocab_size: {most} ids are too few for the coefficients {low:.9g}..{high:.9g}; take more, "
+                f"or a lower scale than {scale:g}"
             )
         make: Any = BPE
         options: dict[str, Any] = {}
@@ -305,7 +306,10 @@ class ActionTokenizer:
         shown = {name: getattr(self, name) for name in ("scale", "time_horizon", "action_dim")}
         shown |= {"frequency_barriers": True} if self.frequency_barriers else {}
         settings = ", ".join(f"{name}={value!r}" for name, value in shown.items())
-        return f"{type(self).__name__}({settings}): {self.vocab_size} tokens, coefficients {self.min_token}..{self.max_token}"
+        return (
+            f"{type(self).__name__}({settings}): {self.vocab_size} tokens, coefficients "
+            f"{self.min_token}..{self.max_token}"
+        )
 
     # ---------------------------------------------------------------------------------------------- encoding
 
@@ -368,15 +372,20 @@ class ActionTokenizer:
             chunk = int(np.flatnonzero(outside)[0])
             ids = [one for part in parts for one in part][chunk]
             frequency, dimension = np.argwhere((ids < self.min_token) | (ids > self.max_token))[0]
-            where = f"chunk {chunk}, frequency {frequency}, dimension {dimension}: {ids[frequency, dimension]:.0f}"
+            where = (
+                f"chunk {chunk}, frequency {frequency}, dimension {dimension}: "
+                f"{ids[frequency, dimension]:.0f}"
+            )
             known = f"{self.min_token}..{self.max_token}"
             if self.out_of_range == "raise":
                 raise ValueError(
-                    f"chunks: {where} is not one of the coefficients {known} of the fit (out_of_range='clip' takes the nearest)"
+                    f"chunks: {where} is not one of the coefficients {known} of the fit. Use "
+                    "out_of_range='clip'."
                 )
             warn(
-                f"chunks: {int(outside.sum())} coefficients of {np.count_nonzero(outside)} of {outside.size} chunks are outside "
-                f"of {known}, that of the fit, and the nearest was taken; the first is {where}"
+                f"chunks: {int(outside.sum())} coefficients of {np.count_nonzero(outside)} of "
+                f"{outside.size} chunks are outside of {known}, that of the fit, and the nearest was taken; "
+                f"the first is {where}"
             )
         flat = np.concatenate(
             [np.clip(part, self.min_token, self.max_token).ravel() for part in parts]
@@ -492,8 +501,9 @@ class ActionTokenizer:
         lengths = back.lengths
         if on_length == "raise" and (at := np.flatnonzero(lengths != size)).size:
             raise ValueError(
-                f"tokens: chunk {at[0]}: ids for {lengths[at[0]]} coefficients, not {size} ({steps} steps of {dimensions} "
-                f"dimensions); on_length='fit' {'fills with 0' if lengths[at[0]] < size else 'cuts'}"
+                f"tokens: chunk {at[0]}: ids for {lengths[at[0]]} coefficients, not {size} ({steps} steps "
+                f"of {dimensions} dimensions); on_length='fit' "
+                f"{'fills with 0' if lengths[at[0]] < size else 'cuts'}"
             )
         if on_length == "raise":
             coefficients = back.values[back.offsets[0] : back.offsets[-1]].astype(np.float64)

@@ -68,7 +68,7 @@ class MusicAlphabet(NamedTuple):
         marks = {ord(MARK) - FIRST_CHARACTER} if marked else set()
         if bad := [i for i in ids if i + FIRST_CHARACTER in _SURROGATES or i in marks]:
             raise ValueError(
-                f"vocabulary: MidiTok has no character for the basic token of id {bad[0]}; make the vocabulary smaller"
+                f"vocabulary: MidiTok has no character for the basic token of id {bad[0]}. Use fewer tokens."
             )
         ordered = [*first, *sorted(set(ids).difference(first) | marks)]
         order, mark = np.array(ordered, np.int64), max(map(ordered.index, marks), default=-1)
@@ -427,7 +427,7 @@ class BPEMixin(miditok.MusicTokenizer):  # type: ignore[misc]  # mypy does not r
         _one_source(iterator, files_paths, sequences)
         if vocab_size < len(bpe._model.vocabulary):
             raise ValueError(
-                f"vocab_size: expected at least the present {len(bpe._model.vocabulary)} ids, got {vocab_size}"
+                f"vocab_size: expected at least {len(bpe._model.vocabulary)} ids, got {vocab_size}"
             )
         if iterator is None and files_paths is None and sequences is None:
             raise ValueError("files_paths: expected files, an iterator or sequences to learn from")
@@ -548,7 +548,7 @@ class BPEMixin(miditok.MusicTokenizer):  # type: ignore[misc]  # mypy does not r
             for i, one in enumerate(items):
                 if one.are_ids_encoded:
                     raise ValueError(
-                        f"sequences: sequence {i} is encoded already; give basic tokens, made with encode_ids=False"
+                        f"sequences: sequence {i} is encoded. Pass basic tokens (encode_ids=False)."
                     )
                 self.complete_sequence(one)
             basic, cuts = self._cut(items, training=True)
@@ -586,7 +586,7 @@ class BPEMixin(miditok.MusicTokenizer):  # type: ignore[misc]  # mypy does not r
         if missing := [name for name in _PRIVATE if not hasattr(self, name)]:
             version = importlib.metadata.version("miditok")
             raise RuntimeError(
-                f"miditok {version}: its tokenizers have no {', '.join(missing)}; tested with miditok {_TESTED}"
+                f"miditok {version}: its tokenizers lack {', '.join(missing)}; tested with miditok {_TESTED}"
             )
 
     def _alphabet(self) -> MusicAlphabet:
@@ -595,8 +595,8 @@ class BPEMixin(miditok.MusicTokenizer):  # type: ignore[misc]  # mypy does not r
             written = self._vocab_base_id_to_byte.get(i)
             if written != chr(i + FIRST_CHARACTER):
                 raise ValueError(
-                    f"vocabulary: MidiTok writes the basic token {quoted(token)} as {quoted(written)}, not as one character of "
-                    "its own, as after a training of Unigram; make a new tokenizer"
+                    f"vocabulary: MidiTok writes the basic token {quoted(token)} as {quoted(written)}, not "
+                    "as one character of its own, as after a training of Unigram; make a new tokenizer"
                 )
         return MusicAlphabet.of(
             self.vocab.values(), self.special_tokens_ids, self.config.encode_ids_split != "no"

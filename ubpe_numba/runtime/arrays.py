@@ -135,7 +135,8 @@ def requested_threads(n_threads: int | None) -> int | None:
             n = int(text[:99]) if text.isascii() and text.isdigit() else 0
             if not 1 <= n <= MOST_THREADS:
                 raise ValueError(
-                    f"environment variable {name}: expected an integer in 1..{MOST_THREADS}, got {quoted(text)}"
+                    f"environment variable {name}: expected an integer in 1..{MOST_THREADS}, got "
+                    f"{quoted(text)}"
                 )
             return n
     return None

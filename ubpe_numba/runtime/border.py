@@ -152,8 +152,8 @@ def tell() -> None:
         first, last = (".".join(map(str, known)) for known in _KNOWN)
         here = ", ".join(f"{package} {version(package)}" for package in ("numba", "llvmlite", "numpy"))
         warn(
-            f"ubpe_numba with {here}: {lines}. Results are the same. Versions without this: numba {first} to {last}, numpy 2. "
-            "UBPE_PLAIN_NUMBA=1 uses no private parts, and does not warn",
+            f"ubpe_numba with {here}: {lines}. Results are the same. Versions without this: numba {first} "
+            f"to {last}, numpy 2. UBPE_PLAIN_NUMBA=1 uses no private parts, and does not warn",
             RuntimeWarning,
         )
 

@@ -28,8 +28,9 @@ ATTRIBUTES = named(
         "vocab_size": "n_vocab get_vocab_size get_piece_size GetPieceSize n_tokens_",
         "vocab_size - 1": "max_token_value",
         "vocabulary.special": (
-            "eot_token special_tokens_set all_special_ids is_special_token all_special_tokens added_tokens_encoder "
-            "added_tokens_decoder get_added_tokens_decoder get_added_vocab register_special_tokens"
+            "eot_token special_tokens_set all_special_ids is_special_token all_special_tokens "
+            "added_tokens_encoder added_tokens_decoder get_added_tokens_decoder get_added_vocab "
+            "register_special_tokens"
         ),
         "load(tiktoken.get_encoding(name))": "get_encoding from_tiktoken from_encoding",
         "load(tiktoken.encoding_for_model(name))": "encoding_for_model",
@@ -48,8 +49,8 @@ ATTRIBUTES = named(
         "load(tokenizers.Tokenizer.from_pretrained(name)), or load(folder)": "from_pretrained",
         "export(tok, 'transformers', folder)": "save_pretrained to_transformers push_to_hub save_vocabulary",
         "load(path)": (
-            "from_file Load SentencePieceProcessor from_tokenizer_json from_sentencepiece LoadFromFile from_gguf "
-            "load_vocabulary load_merges load_model"
+            "from_file Load SentencePieceProcessor from_tokenizer_json from_sentencepiece LoadFromFile "
+            "from_gguf load_vocabulary load_merges load_model"
         ),
         "load(text)": "from_str loads",
         "export(tok, format, path)": "export",
@@ -86,7 +87,8 @@ ATTRIBUTES = named(
         "ubpe_numba.text.Splitter": "Splitter",
         "export(tok, 'tiktoken.Encoding', name=...)": "to_tiktoken to_tiktoken_encoding as_tiktoken to_encoding",
         "load(tokenizer), of its object or file": (
-            "from_tokenizers from_huggingface from_hf from_transformers from_tokenizer from_minbpe convert_slow_tokenizer"
+            "from_tokenizers from_huggingface from_hf from_transformers from_tokenizer from_minbpe "
+            "convert_slow_tokenizer"
         ),
         "export(tok, 'tokenizer.json', path)": "to_tokenizer_json to_huggingface to_hf to_tokenizers save_tokenizer_json",
         "export(tok, 'sentencepiece', path)": "to_sentencepiece serialized_model_proto",
@@ -130,7 +132,8 @@ ARGUMENTS = named(
 )
 #: Parts of `Preprocessing`, which other libraries have as arguments of a constructor.
 _PARTS = (
-    "pretokenizer", "special_tokens", "special_first", "known_words", "normalizer", "encoding", "break_tokens", "stop_tokens",
+    "pretokenizer", "special_tokens", "special_first", "known_words", "normalizer", "encoding",
+    "break_tokens", "stop_tokens",
     "runs",
 )  # fmt: skip
 ARGUMENTS |= {name: f"preprocessing=Preprocessing({name}=...), or for_text({name}=...)" for name in _PARTS}

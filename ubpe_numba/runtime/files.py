@@ -99,7 +99,8 @@ def suffix_of(path: str | os.PathLike[str], known: tuple[str, ...]) -> str:
     suffix = pathlib.Path(_named(path)).suffix.lower()
     if suffix not in known:
         raise ValueError(
-            f"path: expected a name that ends in {' or '.join(known)}, got {shortened(repr(os.fspath(path)), 500)}"
+            f"path: expected a name that ends in {' or '.join(known)}, got "
+            f"{shortened(repr(os.fspath(path)), 500)}"
         )
     return suffix
 

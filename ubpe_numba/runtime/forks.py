@@ -56,7 +56,7 @@ def busy() -> Iterator[None]:
     """
     if _is_lost:
         raise RuntimeError(
-            f"this process was forked while another thread compiled: it cannot compile or load kernels; {_WAY_ON}"
+            f"forked while another thread compiled: this process cannot compile or load kernels; {_WAY_ON}"
         )
     me = _thread.get_ident()
     is_open = _gate.acquire(timeout=PATIENCE)

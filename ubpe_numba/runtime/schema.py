@@ -131,7 +131,8 @@ def _array_of(values: Any, name: str, what: str, types: tuple[type, ...], dtype:
     }
     if wrong or (nested and len(set(map(len, rows))) > 1):
         raise ModelFormatError(
-            f"{name}: expected {what}, got {', '.join(sorted(t.__name__ for t in wrong)) or 'rows of different lengths'}"
+            f"{name}: expected {what}, got "
+            f"{', '.join(sorted(t.__name__ for t in wrong)) or 'rows of different lengths'}"
         )
     try:
         return np.array(rows, dtype)

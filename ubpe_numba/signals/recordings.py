@@ -50,7 +50,8 @@ def recordings_of(given: Any, channel_axis: int | None) -> tuple[list[Recording]
         n, size = array.shape[:2]
         if axes == 1 and size <= _FEW < n:
             warn(
-                f"recordings: {describe(array)} are {n} recordings of {size} samples; channel_axis=1 is for {size} channels"
+                f"recordings: {describe(array)} are {n} recordings of {size} samples; channel_axis=1 is for "
+                f"{size} channels"
             )
         return [
             _recording(part, channel_axis, f"recordings: recording {i}") for i, part in enumerate(array)
@@ -96,9 +97,7 @@ def _recording(value: Any, channel_axis: int | None, where: str) -> Recording:
             place = (
                 f"position {at[0, 0]}" if channel_axis is None else f"channel {at[0, 1]}, position {at[0, 0]}"
             )
-            raise ValueError(
-                f"{where}: {place}: expected a finite number, or NaN for a missing one, got {values[tuple(at[0])]}"
-            )
+            raise ValueError(f"{where}: {place}: expected a finite number or NaN, got {values[tuple(at[0])]}")
     return Recording(np.where(missing, 0, values), missing) if missing.any() else Recording(values, None)
 
 
@@ -162,7 +161,10 @@ def scale_of(
     if dead and (low is None or high is None):
         if len(dead) == n:
             raise ValueError("recordings: expected at least one sample that is not missing, or low and high")
-        message = f"recordings: channel {', '.join(map(str, dead))}: all samples are missing, so each recording has a gap there"
+        message = (
+            f"recordings: channel {', '.join(map(str, dead))}: all samples are missing; recordings have a "
+            "gap there"
+        )
         warn(f"{message}; low and high of each channel give it a scale")
     name = "step" if params["max_error"] is None else "max_error"
     each = np.asarray(params[name])
@@ -194,7 +196,10 @@ def scale_of(
             * FINE
             * float(each[channel] / fine[channel] / FINE if fine[channel] > 0 else 1)
         )
-        message = f"{name}: {where}expected more than {least:.3g} for samples up to {most[channel]:.17g}, which float64 rounds"
+        message = (
+            f"{name}: {where}expected more than {least:.3g} for samples up to {most[channel]:.17g}, which "
+            "float64 rounds"
+        )
         raise ValueError(
             f"{message}, got {each[channel]}; subtract an offset from the recordings, such as their mean"
         )
@@ -238,7 +243,8 @@ def warn_of_clipped(n: int) -> None:
     """Warn that so many samples were clipped, if any."""
     if n:
         warn(
-            f"recordings: {n} samples outside of the scale became its first or last level, beyond the bound of the error"
+            f"recordings: {n} samples outside of the scale became its first or last level, beyond the error "
+            "bound"
         )
 
 

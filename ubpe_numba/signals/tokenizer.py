@@ -46,7 +46,8 @@ from ubpe_numba.vocabulary.preprocessing import Preprocessing
 _REPRESENTATIONS = ("auto", "levels", "differences", "both")
 _SHORT = 4096  # samples of a chunk of a thread, at least
 _HEAD = (
-    "format", "version", "params", "scale", "n_gaps", "integers", "sampling_rate", "channel_names", "unit", "metadata",
+    "format", "version", "params", "scale", "n_gaps", "integers", "sampling_rate", "channel_names", "unit",
+    "metadata",
 )  # fmt: skip
 _PARAMS = (
     "n_tokens",
@@ -257,8 +258,8 @@ class SignalTokenizer(Parameters):
             robust = scale_of(parts, params, low, high, max(share, 0.001), ndim)
             outliers = 2 * max(robust.n_levels) < max(scale.n_levels)
             raise ValueError(
-                f"n_tokens: expected at least {least}: one for every {2 * tolerance + 1} of {n_levels} levels, "
-                f"{n_gaps} for gaps, and one more; or a larger max_error"
+                f"n_tokens: expected at least {least}: one for every {2 * tolerance + 1} of {n_levels} "
+                f"levels, {n_gaps} for gaps, and one more; or a larger max_error"
                 + ", or fit(..., clip=0.001), which leaves outliers out"
                 * outliers
             )
@@ -287,11 +288,13 @@ class SignalTokenizer(Parameters):
             raise ValueError(f"tolerance: expected 0..{MOST_TOLERANCE} levels, got {self.tolerance}")
         if (self.max_error is None) == (self.step is None):
             raise ValueError(
-                f"max_error: expected one of max_error and step, got {quoted(self.max_error)} and {quoted(self.step)}"
+                f"max_error: expected one of max_error and step, got {quoted(self.max_error)} and "
+                f"{quoted(self.step)}"
             )
         if self.representation not in _REPRESENTATIONS:
             raise ValueError(
-                f"representation: expected {', '.join(map(repr, _REPRESENTATIONS))}, got {quoted(self.representation)}"
+                f"representation: expected {', '.join(map(repr, _REPRESENTATIONS))}, got "
+                f"{quoted(self.representation)}"
             )
         if self.objective not in ("tokens", "bits"):
             raise ValueError(f"objective: expected 'tokens' or 'bits', got {quoted(self.objective)}")
@@ -314,7 +317,8 @@ class SignalTokenizer(Parameters):
         }
         return {
             "n_tokens": n_tokens, "max_error": None, "step": None, **steps, "tolerance": tolerance,
-            "representation": str(self.representation), "objective": str(self.objective), "channel_axis": axis,
+            "representation": str(self.representation), "objective": str(self.objective),
+            "channel_axis": axis,
             "special_tokens": list(words),
         }  # fmt: skip
 
@@ -717,7 +721,8 @@ class SignalTokenizer(Parameters):
         if wrong >= 0:
             at = int(np.flatnonzero(~is_gap)[wrong])
             raise ValueError(
-                f"{place_of('ids', offsets, at)}: token {ids[at]} is of differences, and no sample was decoded before it"
+                f"{place_of('ids', offsets, at)}: token {ids[at]} is of differences, and is the first of a "
+                "recording"
             )
         lengths = fit.lengths[ids]
         ends = offsets_of(lengths)[offsets]

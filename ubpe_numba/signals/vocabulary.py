@@ -71,8 +71,10 @@ class Fitted(NamedTuple):
         """All but the arrays, as JSON has it."""
         params = {name: value for name, value in self.params.items() if name != "special_tokens" or value}
         head = {
-            "format": FORMAT, "version": VERSION, "params": params, "scale": self.scale.state(), "n_gaps": self.n_gaps,
-            "integers": self.integers, "sampling_rate": self.sampling_rate, "channel_names": self.channel_names,
+            "format": FORMAT, "version": VERSION, "params": params, "scale": self.scale.state(),
+            "n_gaps": self.n_gaps,
+            "integers": self.integers, "sampling_rate": self.sampling_rate,
+            "channel_names": self.channel_names,
             "unit": self.unit,
         }  # fmt: skip
         return head if self.metadata is None else {**head, "metadata": self.metadata}
@@ -81,7 +83,8 @@ class Fitted(NamedTuple):
         """The arrays of the file."""
         tokens = self.tokens
         return {
-            "cost": self.cost, "kinds": tokens.kinds, "lengths": tokens.lengths, "arena": tokens.arena, "counts": self.counts,
+            "cost": self.cost, "kinds": tokens.kinds, "lengths": tokens.lengths, "arena": tokens.arena,
+            "counts": self.counts,
         }  # fmt: skip
 
 

@@ -167,9 +167,7 @@ class Tokenizer(Decoding, Saving):
                     isinstance(doc, str) and len(doc) < _LONGEST_PATH and os.path.isfile(doc) for doc in texts
                 ):
                     name = quoted(texts[0])
-                    warn(
-                        f"docs: {name} is taken for a text to learn from, and there is a file of this name: read it first"
-                    )
+                    warn(f"docs: {name} is read as a text, but a file has this name. Read the file first.")
         alphabet = alphabet_of(self.alphabet, corpus.given)
         if self.preprocessing is not None or not isinstance(self.unknown, str) or self.unknown != "raise":
             segmenter = self._segmenter(alphabet.kind, None)
@@ -251,7 +249,7 @@ class Tokenizer(Decoding, Saving):
         present = len(old) if goes_on else last
         if segmenter.runs is not None:
             raise ValueError(
-                "runs: a vocabulary with tokens of runs is not continued; fit on all documents, or without runs"
+                "runs: a vocabulary with tokens of runs cannot grow. Fit on all documents, or without runs."
             )
         if positive(n_tokens, "n_tokens") < present:
             raise ValueError(f"n_tokens: expected at least the present {present} ids, got {n_tokens}")
@@ -290,7 +288,8 @@ class Tokenizer(Decoding, Saving):
         n, n_new = model.alphabet.size, len(old) - own.size
         if n_tokens < present + n_new:
             raise ValueError(
-                f"n_tokens: expected at least {present + n_new}, for {n_new} new symbols in docs, got {n_tokens}"
+                f"n_tokens: expected at least {present + n_new}, for {n_new} new symbols in docs, got "
+                f"{n_tokens}"
             )
         vocabulary, history = learn_more(corpus, alphabet, old, history, settings, bar)
         if now._weighs_by_text:
@@ -460,11 +459,11 @@ class Tokenizer(Decoding, Saving):
             if getattr(cutter, "cutters", ()) is None:
                 hint = "a pattern does not, and a normalizer may do it instead"
                 raise ValueError(
-                    f"pretokenizer: the {which} one changes text as it cuts it, and the other does not; {hint}"
+                    f"pretokenizer: the {which} one changes text as it splits it, the other does not; {hint}"
                 )
         if isinstance(docs, Counts) and docs.are_segments:
             raise ValueError(
-                "docs: with another pretokenizer tokens cross the segments that were counted; give the documents"
+                "docs: with another pretokenizer tokens cross the counted segments. Pass the documents."
             )
         corpus, _ = self._uncut_corpus(docs, offsets, sample_weight, boundaries)
         segmenter = new._segmenter(self._model.alphabet.kind, None)

@@ -34,7 +34,8 @@ class _PairTokenizer(Tokenizer):
             return self._plan()
         if self.rules is not None and self.rules.encode == "batch":
             raise ValueError(
-                "sample: the articles' batch rule has no single steps to leave out; use rules with encode='rank'"
+                "sample: the batch rule of the UBPE articles cannot skip merges. Use rules with "
+                "encode='rank'."
             )
         tables, n_threads, seed = self._tables, self.n_threads, checked_seed(options.get("seed", 0))
         if tables.mirror is not None:

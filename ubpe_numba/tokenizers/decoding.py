@@ -64,7 +64,8 @@ class Decoding(Encoding):
     ) -> NDArray[Any]: ...
     @overload
     def decode(
-        self, ids: Any, *, errors: str = ..., skip_special_tokens: bool = ..., skip: Any = ..., as_bytes: Literal[False] = ...,
+        self, ids: Any, *, errors: str = ..., skip_special_tokens: bool = ..., skip: Any = ...,
+        as_bytes: Literal[False] = ...,
         out: None = ...,
     ) -> NDArray[Any] | str | bytes: ...  # fmt: skip
     def decode(
@@ -403,8 +404,10 @@ class Decoding(Encoding):
         'Three symbols'
         """
         return view("explorer.report", "explore")(
-            self, docs, path, offsets=offsets, title=title, kind=kind, unit=unit, rate=rate, letters=letters, pitches=pitches,
-            segmentations=segmentations, max_symbols=max_symbols, unknown=unknown, allowed_special=allowed_special,
+            self, docs, path, offsets=offsets, title=title, kind=kind, unit=unit, rate=rate, letters=letters,
+            pitches=pitches,
+            segmentations=segmentations, max_symbols=max_symbols, unknown=unknown,
+            allowed_special=allowed_special,
             disallowed_special=disallowed_special, progress=progress,
         )  # fmt: skip
 

@@ -130,7 +130,8 @@ class Encoding(Fitted):
 
     @overload
     def encode_batch(
-        self, docs: Any, offsets: Any = ..., *, return_offsets: Literal[False] = ..., out: NDArray[np.int32] | None = ...,
+        self, docs: Any, offsets: Any = ..., *, return_offsets: Literal[False] = ...,
+        out: NDArray[np.int32] | None = ...,
         **options: Unpack[EncodeOptions],
     ) -> Ragged: ...  # fmt: skip
     @overload

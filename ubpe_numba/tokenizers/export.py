@@ -114,7 +114,7 @@ def export(
         )
     if isinstance(tok, Tokenizer) and "_model" in vars(tok) and tok._model.segmenter.mirror is not None:
         raise ValueError(
-            "mirror: other libraries have none, and encode a document and its mirror apart; save(path) keeps it"
+            "mirror: other libraries cannot encode a document and its mirror alike. Use save(path)."
         )
     content = write(_exported(tok), **options)
     if path is None:

@@ -58,7 +58,8 @@ log = logging.getLogger("ubpe_numba")
 
 #: Methods that read the state of a tokenizer more than once: they run on the state at the moment of the call.
 _READING = frozenset((
-    "truncate", "refine", "reweight", "with_objective", "usage", "index", "spans", "explore", "encode_nbest", "stream",
+    "truncate", "refine", "reweight", "with_objective", "usage", "index", "spans", "explore", "encode_nbest",
+    "stream",
     "save", "decode_batch", "encode_iter", "decode_iter", "decode_stream", "token_to_id", "__call__",
     "followers",
 ))  # fmt: skip
@@ -136,7 +137,7 @@ class _Absent:
             raise _unknown_attribute(cls, self._name)
         if self._name == "history_":
             raise NotFittedError(
-                f"this {cls.__name__} was not learned by fit and has no history_ of its corpus: call fit first"
+                f"this {cls.__name__} was not learned by fit, so history_ is missing. Call fit first."
             )
 
 

@@ -96,7 +96,8 @@ class Saving(Fitted):
             tokenizer = load(source, n_threads=n_threads, **options)
             if not isinstance(tokenizer, cls):
                 raise ModelFormatError(
-                    f"source: a {type(tokenizer).__name__}, not a {cls.__name__}: use {type(tokenizer).__name__}.load"
+                    f"source: a {type(tokenizer).__name__}, not a {cls.__name__}: use "
+                    f"{type(tokenizer).__name__}.load"
                 )
             return tokenizer
         name = next(base.__name__ for base in cls.__mro__ if base.__name__ in _MODULES)
@@ -204,7 +205,7 @@ def checked_metadata(metadata: Any) -> dict[str, Any]:
     {'rate': 360, 'leads': ['I', 'II']}
     >>> checked_metadata({"range": (-1, 1)})
     Traceback (most recent call last):
-    TypeError: metadata: 'range': expected what JSON gives back as it is, got tuple; use list()
+    TypeError: metadata: 'range': expected a JSON value, got tuple; use list()
     """
     if not isinstance(metadata, dict):
         raise TypeError(f"metadata: expected a dict, got {describe(metadata)}")
@@ -218,9 +219,7 @@ def checked_metadata(metadata: Any) -> dict[str, Any]:
             way = next(
                 (f"; use {call}" for attribute, call in calls.items() if hasattr(value, attribute)), ""
             )
-            raise TypeError(
-                f"metadata: {quoted(name)}: expected what JSON gives back as it is, got {describe(value)}{way}"
-            )
+            raise TypeError(f"metadata: {quoted(name)}: expected a JSON value, got {describe(value)}{way}")
     return fields
 
 

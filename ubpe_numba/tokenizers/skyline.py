@@ -85,9 +85,7 @@ def nesting(tok: Tokenizer, ids: NDArray[np.integer[Any]]) -> tuple[NDArray[np.i
     n, size = vocabulary.n_alphabet, len(vocabulary)
     if (own := tok._encodes_by) != "rank":
         way = "use tok.with_objective('rank')" if "objective" in vars(tok) else "use BPE"
-        raise ValueError(
-            f"tok: only encodings by merge rank are parts of one another, and this one encodes by {own!r}; {way}"
-        )
+        raise ValueError(f"tok: expected a tokenizer that encodes by merge rank, got {own!r}; {way}")
     number = np.arange(size) if segmenter.token_ids is None else segmenter.token_ids
     if (
         vocabulary.merges is None

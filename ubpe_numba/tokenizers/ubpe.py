@@ -161,8 +161,8 @@ class UBPE(Tokenizer):
         by_idf = weights is None and objective in ("tfidf", "additive")
         if by_idf and self._model.vocabulary.n_learned and not self._model.vocabulary.weights.any():
             warn(
-                "every idf is 0, as when there is one document or all hold the same pairs, so UBPE encodes to the fewest tokens "
-                "(objective='shortest'); fit on several different documents for tf-idf"
+                "every idf is 0, as when there is one document or all hold the same pairs, so UBPE encodes "
+                "to the fewest tokens (objective='shortest'); fit on several different documents for tf-idf"
             )
         return self
 
@@ -177,7 +177,8 @@ class UBPE(Tokenizer):
         return self._likeliest(ids, corpus, vocabulary, counts, _ROUNDS, progress, frame)
 
     def _likeliest(
-        self, ids: Ragged, corpus: Corpus, vocabulary: Vocabulary, counts: NDArray[np.int64], n_rounds: int, progress: Progress,
+        self, ids: Ragged, corpus: Corpus, vocabulary: Vocabulary, counts: NDArray[np.int64], n_rounds: int,
+        progress: Progress,
         frame: int,
     ) -> Vocabulary:  # fmt: skip
         """A vocabulary with probabilities by EM for the objective.
@@ -492,7 +493,8 @@ class UBPE(Tokenizer):
         n, by_idf = positive(n, "n"), objective == "tfidf"
         if not by_idf and (beam is not None or distinct != "path"):
             raise ValueError(
-                f"objective: beam and distinct are for 'tfidf'; by {quoted(self.objective)} the search is exact"
+                f"objective: beam and distinct are for 'tfidf'; by {quoted(self.objective)} the search is "
+                "exact"
             )
         if objective == "longest":
             raise ValueError("objective: 'longest' ranks no segmentations; with_objective('shortest') does")
@@ -545,13 +547,15 @@ class UBPE(Tokenizer):
         alphabet, _, segmenter = self._fitted()
         if segmenter.frame:
             raise ValueError(
-                f"{what}: it ranks no segmentations into tokens that keep to frames; fit without frame=, or use encode"
+                f"{what}: segmentations into tokens of frames are not ranked. Fit without frame=, or use "
+                "encode."
             )
         how = segmenter.encoding, alphabet.names is not None
         read = read_documents(docs, offsets, *how) if name == "docs" else read_document(docs, *how)
         choice = self._unknown(unknown)
         if isinstance(choice, tuple):
             raise ValueError(
-                f"unknown: {what} takes 'raise', 'skip' or a symbol, got the special token {quoted(choice[1])}"
+                f"unknown: {what} takes 'raise', 'skip' or a symbol, got the special token "
+                f"{quoted(choice[1])}"
             )
         return alphabet.to_ids(read, choice, name=name)

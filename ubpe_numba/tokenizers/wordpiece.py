@@ -112,7 +112,7 @@ class WordPiece(Decoding, Saving):
         prepared = self._prepared
         if isinstance(prepared.pretokenizer, Pretokenizer):
             raise TypeError(
-                "preprocessing: words are cut by a Splitter or its steps, such as 'BertPreTokenizer', not by one pattern"
+                "preprocessing: expected a Splitter or its steps, such as 'BertPreTokenizer', got a pattern"
             )
         for name in ("encoding", "break_tokens", "stop_tokens", "mirror", "runs"):
             if getattr(prepared, name) is not None:
@@ -365,7 +365,8 @@ class WordPiece(Decoding, Saving):
         if cutter is not None and not isinstance(cutter, Splitter):
             cutter = Splitter(cutter)
         text = Preprocessing(
-            cutter, words.special_tokens or None, known_words=words.known_words or None, normalizer=words.normalizer,
+            cutter, words.special_tokens or None, known_words=words.known_words or None,
+            normalizer=words.normalizer,
             flags=words.flags or None,
         )  # fmt: skip
         params |= {"preprocessing": None if text.is_plain else text}

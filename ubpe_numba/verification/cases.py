@@ -39,9 +39,12 @@ PATTERNS = ("gpt2", "cl100k", "o200k")
 #: since 5.
 PIECES = (
     *"abcABZ019 '-_./!\t\n\r\x00\x7f", "  ", " \n", "\r\n", "'s", "'LL", "'Ve", "12345", " ab",
-    "\xa0", "\u3000", "\u2003", "\u2028", "\x85", "\x0b", "\x1c", "\u200b", "\ufeff", "\u0301", "\u20e3", "\xe9", "\xc9",
-    "\u0130", "\xdf", "\u01c5", "\u02b0", "\u0431", "\u0416", "\u4e2d", "\u6587", "\u304b", "\u30ab", "\u30fb", "\u30fc",
-    "\u3002", "\ud55c", "\u0e01", "\u093e", "\u0663", "\u0967", "\xbd", "\u2167", "\xb2", "\u017f", "'\u017f", "\u2019s",
+    "\xa0", "\u3000", "\u2003", "\u2028", "\x85", "\x0b", "\x1c", "\u200b", "\ufeff", "\u0301", "\u20e3",
+    "\xe9", "\xc9",
+    "\u0130", "\xdf", "\u01c5", "\u02b0", "\u0431", "\u0416", "\u4e2d", "\u6587", "\u304b", "\u30ab",
+    "\u30fb", "\u30fc",
+    "\u3002", "\ud55c", "\u0e01", "\u093e", "\u0663", "\u0967", "\xbd", "\u2167", "\xb2", "\u017f",
+    "'\u017f", "\u2019s",
     "\u2764\ufe0f", "\U0001f468", "\u200d", "\U0001d400",
 )  # fmt: skip
 #: Bytes that are not UTF-8: surrogates, longer than need be, beyond the last code point, beginnings and ends

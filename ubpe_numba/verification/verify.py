@@ -99,7 +99,7 @@ class Verification:
             machine["platform"],
         ]
         lines += [
-            f"CPU {machine['cpu']}, kernels: {machine['compiled']} compiled here, {machine['loaded']} from the cache",
+            f"CPU {machine['cpu']}, kernels: {machine['compiled']} compiled, {machine['loaded']} from the cache",
             "",
         ]
         lines.append(f"{'compared with digests of references':36} {'cases':>6} {'differences':>12}")
@@ -222,6 +222,6 @@ def _in_a_child(progress: bool | str) -> Verification:
     try:
         data = json.loads(done.stdout)
     except ValueError:
-        message = f"verify: the process that compiled all kernels ended with code {done.returncode}, without a result"
+        message = f"verify: the process that compiled all kernels ended with code {done.returncode}"
         raise RuntimeError(message) from None
     return Verification(tuple(Row(**row) for row in data["rows"]), data["machine"], fresh=True)

@@ -141,7 +141,7 @@ def compare(
     """
     if not isinstance(tokenizers, Mapping) or not tokenizers:
         raise TypeError(
-            f"tokenizers: expected a dict of names and fitted tokenizers, got {describe(tokenizers)}. Name each one."
+            f"tokenizers: expected a dict of names and tokenizers, got {describe(tokenizers)}. Name each."
         )
     budget = None if symbols is None else positive(symbols, "symbols")
     parts = [list(part) if isinstance(part, Iterator) else part for part in (docs, held_out)]
@@ -149,7 +149,7 @@ def compare(
     for name, tok in tokenizers.items():
         if name not in signals and not isinstance(tok, (Tokenizer, WordPiece)):
             raise TypeError(
-                f"tokenizers: {quoted(name)}: expected a tokenizer, got {describe(tok)}. Fit one of this library."
+                f"tokenizers: {quoted(name)}: expected a tokenizer of this library, got {describe(tok)}."
             )
     utf8 = any(preprocessing_of(tok).encoding for name, tok in tokenizers.items() if name not in signals)
     encoding = "utf-8" if utf8 else None
@@ -178,8 +178,9 @@ def _width(name: str, tok: Any) -> float:
     """
     if tok.channel_axis is not None:
         raise ValueError(
-            f"tokenizers: {quoted(name)}: expected recordings of one channel, got channel_axis={tok.channel_axis}. "
-            "Fit a tokenizer without, and give each channel as a recording."
+            f"tokenizers: {quoted(name)}: expected recordings of one channel, got "
+            f"channel_axis={tok.channel_axis}. Fit a tokenizer without, and give each channel as a "
+            "recording."
         )
     bound = tok.error_bound()
     return float(2 * bound + (tok.step == 1 and bound == tok.tolerance))

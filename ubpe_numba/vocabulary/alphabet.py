@@ -286,9 +286,7 @@ class Alphabet:
 
             return aligned(documents, self.kind, name)
         if isinstance(documents.kind, Named) and documents.offsets[-1] > documents.offsets[0]:
-            raise TypeError(
-                f"{name}: the tokenizer was fitted on {_DOCUMENTS[self.kind]}, expected the same, got lists of words"
-            )
+            raise TypeError(f"{name}: expected {_DOCUMENTS[self.kind]}, as in the fit, got lists of words")
         return documents
 
     @classmethod
@@ -371,8 +369,9 @@ class Alphabet:
             both = self.symbols[self.folded_ids[0]], self.folded_symbols[0]
             first, other = (quoted(shown_symbol(symbol, self.kind)) for symbol in both)
             raise ValueError(
-                f"alphabet: {first} and {other} have the same id, which other libraries cannot say; to export the tokenizer "
-                "without the folded symbols: from_merges(tok.vocabulary.merges, tok.decode(tok.vocabulary.symbol_ids))"
+                f"alphabet: {first} and {other} have the same id, which other libraries cannot express; to "
+                "export the tokenizer without the folded symbols: from_merges(tok.vocabulary.merges, "
+                "tok.decode(tok.vocabulary.symbol_ids))"
             )
 
     def check_kind(self, documents: Documents, *, name: str = "docs") -> None:
@@ -444,7 +443,10 @@ class Alphabet:
                 else f" of {self.size} symbols"
             )
             symbol = shown_symbol(symbols[at], documents.kind)
-            way = "; encode with unknown=, or after set_params(unknown=...), to skip or replace it, or fit with it in alphabet="
+            way = (
+                "; encode with unknown=, or after set_params(unknown=...), to skip or replace it, or fit "
+                "with it in alphabet="
+            )
             raise UnknownSymbolError(document, int(at - offsets[document]), symbol, hint + way)
         if unknown == "skip":
             return trusted(np.delete(ids, missing), offsets - np.searchsorted(missing, offsets))
@@ -561,7 +563,8 @@ class Alphabet:
             onto = integers_of(folded_ids, "folded_ids")
             if onto.shape != folded.shape:
                 raise ValueError(
-                    f"folded_ids: expected {folded.size}, one for each of folded_symbols, got shape {onto.shape}"
+                    f"folded_ids: expected {folded.size}, one for each of folded_symbols, got shape "
+                    f"{onto.shape}"
                 )
             if not 0 <= onto.min() <= onto.max() < size:
                 raise ValueError(f"folded_ids: expected 0..{size - 1}, got {onto.min()}..{onto.max()}")
@@ -658,7 +661,7 @@ def check_size(alphabet: Alphabet, n_tokens: int, learned: bool) -> None:
     if n_tokens < alphabet.size:
         hint = ""
         if learned and alphabet.is_identity and alphabet.kind == "int":
-            hint = f"; it was learned as 0..{alphabet.size - 1}, alphabet=numpy.unique(...) takes those that occur"
+            hint = f". It was learned as 0..{alphabet.size - 1}; try alphabet=numpy.unique(...)."
         raise ValueError(
             f"n_tokens: expected at least the alphabet's {alphabet.size} symbols, got {n_tokens}{hint}"
         )

@@ -63,7 +63,7 @@ class Frames(NamedTuple):
         whole = lengths % size == 0
         if (bad := np.flatnonzero((whole[left] != whole[right]) | (~whole & (lengths > size))[n:])).size:
             raise ValueError(
-                f"frame: the token {n + bad[0]} is neither a part of a frame of {size} symbols nor whole frames"
+                f"frame: the token {n + bad[0]} is neither part of a frame of {size} symbols nor whole frames"
             )
         copies = np.where(whole, 1, 2)
         last = np.cumsum(copies) - 1  # at the end of a frame; copies of learned tokens follow each other
@@ -144,7 +144,7 @@ def with_marks(
     offsets = offsets + np.searchsorted(at, offsets, side="right")
     if (longest := int(np.diff(offsets).max(initial=0))) >= most:
         raise ValueError(
-            f"frame: a document of {longest} symbols and ends of frames is too long, expected less than {most}"
+            f"frame: expected less than {most} symbols and ends of frames, got a document of {longest}"
         )
     return corpus._replace(
         given=corpus.given._replace(kind="marks"), values=np.insert(values, at, mark), offsets=offsets
@@ -159,7 +159,7 @@ def frame_of(frame: Any, segmenter: Segmenter, corpus: Corpus | None = None, ord
     size, reserved = positive(frame, "frame", "an int or None"), segmenter.reserved
     if order != "creation":
         raise ValueError(
-            "rules: order='idf' changes the order of merges, by which frames are encoded; use order='creation'"
+            "rules: order='idf' changes the order of merges, which frames need. Use order='creation'."
         )
     cut = segmenter.pretokenizer is not None or segmenter.normalizer is not None
     if segmenter.runs is not None:
@@ -167,7 +167,7 @@ def frame_of(frame: Any, segmenter: Segmenter, corpus: Corpus | None = None, ord
             "frame: runs of symbols do not keep to frames; expected frames, or Preprocessing(runs=...)"
         )
     if cut or (reserved is not None and (reserved.has_symbols or bool(reserved.found.any()))):
-        way = "leave out patterns, normalizers, break and stop tokens, and special tokens that are looked for in documents"
+        way = "leave out patterns, normalizers, break and stop tokens, and special tokens of documents"
         raise ValueError(
             f"frame: in documents that are cut or changed symbols do not stay in their frames; {way}"
         )

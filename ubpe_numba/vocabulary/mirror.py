@@ -139,7 +139,9 @@ def settings_with(settings: Any, frame: Any, segmenter: Any, alphabet: Alphabet,
         and segmenter.mirror
         and all(_id_of(symbol, alphabet) < 0 for symbol in segmenter.mirror)
     ):
-        message = f"mirror: expected symbols of the documents, got {listed(segmenter.mirror)}, none of which is in them"
+        message = (
+            f"mirror: expected symbols of the documents, got {listed(segmenter.mirror)}, which do not occur"
+        )
         raise ValueError(
             f"{message}; give the symbols as documents have them, such as letters of the same case"
         )

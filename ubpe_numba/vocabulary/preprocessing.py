@@ -259,7 +259,8 @@ class Preprocessing:
                 parts = [list(part) for part in parts]
         preprocessing = cls(
             segmenter.pretokenizer, parts[0] or None, special_first=n_first > 0, known_words=parts[1] or None,
-            normalizer=segmenter.normalizer, encoding=segmenter.encoding, break_tokens=breaks, stop_tokens=stops,
+            normalizer=segmenter.normalizer, encoding=segmenter.encoding, break_tokens=breaks,
+            stop_tokens=stops,
             flags=flags or None, mirror=segmenter.mirror, runs=segmenter.runs,
         )  # fmt: skip
         return None if preprocessing.is_plain else preprocessing

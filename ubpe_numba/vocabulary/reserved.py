@@ -88,7 +88,8 @@ class Reserved:
     """
 
     def __init__(
-        self, kind: str, words: tuple[Word, ...], ids: np.ndarray, flags: np.ndarray, breaks: np.ndarray = _NONE,
+        self, kind: str, words: tuple[Word, ...], ids: np.ndarray, flags: np.ndarray,
+        breaks: np.ndarray = _NONE,
         stops: np.ndarray = _NONE, shared: bool = False,
     ) -> None:  # fmt: skip
         """Store words with ids and flags, and symbols, int64[k] ascending.
@@ -148,7 +149,8 @@ class Reserved:
 
     @classmethod
     def from_user(
-        cls, special: Any, known: Any, kind: str, size: int | None, flags: Mapping[Word, int] | None = None, shared: bool = False,
+        cls, special: Any, known: Any, kind: str, size: int | None, flags: Mapping[Word, int] | None = None,
+        shared: bool = False,
         first: bool = False, breaks: Any = None, stops: Any = None,
     ) -> Reserved | None:  # fmt: skip
         """Read `special_tokens`, `known_words`, `break_tokens` and `stop_tokens`; None if all are empty.
@@ -410,7 +412,7 @@ class Reserved:
                 shown_symbol(symbols[i], self.kind),
             )
             raise ValueError(
-                f"{name}: {quoted(shown)} is not in the alphabet of {alphabet.size} symbols; give the alphabet too"
+                f"{name}: {quoted(shown)} is not in the alphabet of {alphabet.size} symbols. Set alphabet=."
             )
         if not alphabet.is_lossless:
             folded = np.flatnonzero(np.isin(alphabet.folded_ids, ids))
@@ -497,7 +499,8 @@ class Reserved:
             fields["special_tokens"] = _WORDS.write(
                 {
                     "kind": self.kind, "words": words, "ids": self.ids.tolist(),
-                    "known": self.always.tolist(), "flags": flags.tolist() if flags.any() else None, "shared": self.shared,
+                    "known": self.always.tolist(), "flags": flags.tolist() if flags.any() else None,
+                    "shared": self.shared,
                 }
             )  # fmt: skip
         return {name: part for name, part in fields.items() if part}

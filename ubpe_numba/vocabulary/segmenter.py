@@ -84,7 +84,8 @@ class Decoding(NamedTuple):
         fields = _DECODING.read(state)
         if fields["n"] and not fields["strip"]:
             raise ModelFormatError(
-                f"decoding: n: expected 0..{_MOST_STEPS}, and something to leave out, got {fields['n']} times nothing"
+                f"decoding: n: expected 0..{_MOST_STEPS}, and something to leave out, got {fields['n']} "
+                "times nothing"
             )
         return cls(tuple((old, new) for old, new in fields.pop("replace")), **fields)
 
@@ -298,7 +299,8 @@ class Segmenter(NamedTuple):
             and documents.kind == "int"
         ):
             raise TypeError(
-                f"{name}: a pretokenizer cuts text: expected str, bytes or a memoryview, got integers; ids are for decode"
+                f"{name}: a pretokenizer splits text: expected str, bytes or a memoryview, got integers. "
+                "Ids: decode."
             )
         special = self.special
         late = special is not None and bool(special.late.any())
@@ -453,13 +455,17 @@ _OBJECT = Field("an object", lambda value: isinstance(value, dict), default=None
 _FIELDS = Schema(
     "text",
     {
-        "pretokenizer": _OBJECT, "splitter": _ANY, "python_pattern": _OBJECT, "normalizer": _ANY, "special_tokens": _ANY,
+        "pretokenizer": _OBJECT, "splitter": _ANY, "python_pattern": _OBJECT, "normalizer": _ANY,
+        "special_tokens": _ANY,
         "encoding": Field("'utf-8'", lambda name: name == "utf-8", default=None),
-        "token_ids": _ANY, "unknown": _ANY, "decoding": Field(make=lambda state, _: Decoding.from_state(state), default=None),
-        "whole_words": _TRUE, "one_by_one": _TRUE, "break_tokens": _ANY, "stop_tokens": _ANY, "file": _OBJECT, "mirror": _ANY,
+        "token_ids": _ANY, "unknown": _ANY,
+        "decoding": Field(make=lambda state, _: Decoding.from_state(state), default=None),
+        "whole_words": _TRUE, "one_by_one": _TRUE, "break_tokens": _ANY, "stop_tokens": _ANY,
+        "file": _OBJECT, "mirror": _ANY,
         "runs": Field(
             "a text, or a list of integers",
-            lambda runs: (type(runs) is str and runs != "") or (type(runs) is list and {*map(type, runs)} == {int}), default=None,
+            lambda runs: (type(runs) is str and runs != "")
+            or (type(runs) is list and {*map(type, runs)} == {int}), default=None,
         ),
         "frame": Field("an integer of at least 2", lambda n: type(n) is int and 1 < n < 2**62, default=None),
     },

@@ -142,7 +142,8 @@ def without_late_words(
             np.delete(pieces.values, gone), pieces.cuts, number[pieces.first],
             np.concatenate([pieces.words, words])[order], np.concatenate([pieces.at, there])[order],
             np.concatenate([number[pieces.before], number[moved.size :]])[order],
-            np.concatenate([pieces.owners, owners])[order], np.concatenate([pieces.sizes, extents])[order], pieces.begins,
+            np.concatenate([pieces.owners, owners])[order], np.concatenate([pieces.sizes, extents])[order],
+            pieces.begins,
         ),
         all_cuts[places],
         None if origins is None else np.delete(origins, gone),
@@ -199,6 +200,7 @@ def without_symbols(pieces: Stretches, segments: np.ndarray, at: np.ndarray, wor
     words, places, before, of, sizes = (np.concatenate(pair)[order] for pair in pairs)
     inner = distinct(segments - np.searchsorted(at, segments), left)
     return Stretches(
-        np.delete(pieces.values, at), new, np.searchsorted(new, cuts[pieces.first]), words, places, before, of, sizes,
+        np.delete(pieces.values, at), new, np.searchsorted(new, cuts[pieces.first]), words, places, before,
+        of, sizes,
         pieces.begins, inner, None if pieces.origins is None else np.delete(pieces.origins, at),
     )  # fmt: skip

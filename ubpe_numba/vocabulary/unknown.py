@@ -38,7 +38,8 @@ if TYPE_CHECKING:
     from ubpe_numba.vocabulary.reserved import Reserved
 
 __all__ = [
-    "Unknown", "UnknownChoice", "argument_from_state", "argument_state", "choice_of", "hides_symbols", "symbol_of",
+    "Unknown", "UnknownChoice", "argument_from_state", "argument_state", "choice_of", "hides_symbols",
+    "symbol_of",
     "with_ids",
 ]  # fmt: skip
 
@@ -68,9 +69,7 @@ def choice_of(unknown: Any, alphabet: Alphabet, special: Reserved | None) -> Unk
     """
     if isinstance(unknown, str) and unknown in ("raise", "skip"):
         if unknown == "skip" and alphabet.names is not None and unknown in alphabet.names:
-            warn(
-                "unknown: 'skip' leaves unknown symbols out; the alphabet has a symbol 'skip', which is not meant"
-            )
+            warn("unknown: 'skip' leaves unknown symbols out. The alphabet's symbol 'skip' is not used.")
         return unknown
     kind = "name" if alphabet.names is not None else alphabet.kind
     if isinstance(unknown, str) and unknown == "nearest" and kind == "int":

@@ -58,7 +58,8 @@ class Vocabulary:
     """
 
     __slots__ = (
-        "arena", "counts", "document_frequencies", "in_order_of_creation", "log_probabilities", "merges", "n_alphabet",
+        "arena", "counts", "document_frequencies", "in_order_of_creation", "log_probabilities", "merges",
+        "n_alphabet",
         "n_documents", "n_learned", "n_symbols", "occurrences", "offsets", "weights",
     )  # fmt: skip
     n_alphabet: int
@@ -157,7 +158,8 @@ class Vocabulary:
                 f"merges[{bad_token}]: the token {n_alphabet + bad_token} is built on itself"
             )
         statistics = _statistics(
-            n_alphabet, m, n_documents, n_symbols, counts=counts, document_frequencies=document_frequencies, weights=weights,
+            n_alphabet, m, n_documents, n_symbols, counts=counts, document_frequencies=document_frequencies,
+            weights=weights,
             occurrences=occurrences, log_probabilities=log_probabilities,
         )  # fmt: skip
         offsets = np.zeros(n_alphabet + m + 1, np.int64)
@@ -212,7 +214,8 @@ class Vocabulary:
         offsets = offsets_of(np.concatenate([np.ones(n_alphabet, np.int64), sizes]))
         arena = np.concatenate([np.arange(n_alphabet, dtype=np.int32), flat.astype(np.int32)])
         statistics = _statistics(
-            n_alphabet, sizes.size, n_documents, n_symbols, counts=counts, document_frequencies=document_frequencies,
+            n_alphabet, sizes.size, n_documents, n_symbols, counts=counts,
+            document_frequencies=document_frequencies,
             weights=weights, occurrences=occurrences, log_probabilities=log_probabilities,
         )  # fmt: skip
         return cls(n_alphabet, None, arena, offsets, **statistics)

@@ -149,7 +149,7 @@ def rearranged(vocabulary: Vocabulary, n_tokens: int, trim: str, by_pairs: bool)
     pairs, dangling = renumber(merges, n, stay)
     if dangling:
         raise ValueError(
-            f"rules: trim={quoted(trim)} leaves {dangling} parts of pairs that point to removed tokens, as the original does; "
-            "such a vocabulary cannot decode: use trim='closed', or order='creation'"
+            f"rules: trim={quoted(trim)} leaves {dangling} parts of pairs that point to removed tokens, as "
+            "the original does; such a vocabulary cannot decode: use trim='closed', or order='creation'"
         )
     return vocabulary.select(stay, pairs)

@@ -537,7 +537,8 @@ def account(driver, task, shards, weighted, borders, mirror, p):
                 pair = pair_of(new, other) if side else pair_of(other, new)
                 allowed = 2 * lengths[new] <= state.longest
                 slot = create(
-                    state, part[q], q, n_parts, entries[q], slots[q], free[q], heap[q], pair, 2 * touching, allowed
+                    state, part[q], q, n_parts, entries[q], slots[q], free[q], heap[q], pair, 2 * touching,
+                    allowed
                 )  # fmt: skip
                 if slot >= 0:
                     new_token[n_new] = other

@@ -134,7 +134,8 @@ def seed(state, part, entries, slots, free, heap, lengths, pairs, counts, new_sl
         if n_parts == 1 or part_of(pairs[i], n_parts) == p:
             allowed = lengths[pairs[i] >> 32] + lengths[pairs[i] & 0xFFFFFFFF] <= state[0].longest
             new_slots[i] = create(
-                state[0], part[p], p, n_parts, entries[p], slots[p], free[p], heap[p], pairs[i], counts[i], allowed
+                state[0], part[p], p, n_parts, entries[p], slots[p], free[p], heap[p], pairs[i], counts[i],
+                allowed
             )  # fmt: skip
     return np.int64(0)
 

@@ -169,7 +169,7 @@ class BagOfTokens(TransformerMixin, BaseEstimator):
         width, expected = _width(docs), getattr(self, "n_features_in_", None)
         if None not in (width, expected) and width != expected:
             raise ValueError(
-                f"X: expected a matrix of {expected} columns, as in fit, got one of {width}; list(X) are documents of any length"
+                f"X: expected {expected} columns, as in fit, got {width}. Documents of any length: list(X)."
             )
         return self._weighted(self._counts(docs))
 

@@ -46,8 +46,8 @@ _inner: list[Any] = []  # helpers and sections, which are compiled again where o
 
 if _passes is None and numba.config.DISABLE_JIT:
     raise ImportError(
-        "NUMBA_DISABLE_JIT=1: kernels of ubpe_numba have machine instructions, and have to be compiled. Unset it, or decorate "
-        "the functions to debug without numba"
+        "NUMBA_DISABLE_JIT=1: kernels of ubpe_numba have machine instructions, and have to be compiled. "
+        "Unset it, or decorate the functions to debug without numba"
     )
 
 
@@ -154,7 +154,9 @@ def _or_plainly(compile_: Callable[[Any], Any], signature: Any) -> Any:
             return compile_(signature)
         except Exception as error:
             if numba.config.DISABLE_JIT:
-                way = "run `ubpe-numba warmup`, or the program, once without the variable: then it is read from the cache"
+                way = (
+                    "run `ubpe-numba warmup` once without the variable: then kernels are read from the cache"
+                )
                 raise RuntimeError(
                     f"NUMBA_DISABLE_JIT=1: a kernel of ubpe_numba is not compiled yet; {way}"
                 ) from error
@@ -173,7 +175,7 @@ def _part(function: F, **options: Any) -> F:
 
     def refuse(*args: object, **kwargs: object) -> None:
         raise TypeError(
-            f"{function.__name__} is called by kernels only; {function.__name__}.py_func is the Python function"
+            f"{function.__name__} is called by kernels only. Use {function.__name__}.py_func in Python."
         )
 
     # Numba would call a Python wrapper that does not exist: compiled versions are hidden from the dispatcher,

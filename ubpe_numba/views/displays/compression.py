@@ -52,7 +52,8 @@ class CompressionDisplay(Display):
         for name, (sizes, ratios) in self.curves.items():
             if not sizes.size or sizes.shape != ratios.shape:
                 raise ValueError(
-                    f"curves: {quoted(name)}: expected as many ratios as sizes, got {ratios.shape} and {sizes.shape}"
+                    f"curves: {quoted(name)}: expected as many ratios as sizes, got {ratios.shape} and "
+                    f"{sizes.shape}"
                 )
 
     @classmethod
@@ -74,7 +75,7 @@ class CompressionDisplay(Display):
         named = tokenizers if isinstance(tokenizers, Mapping) else {type(tokenizers).__name__: tokenizers}
         if isinstance(tokenizers, (list, tuple)):
             raise TypeError(
-                "tokenizers: expected a tokenizer, or a dict of names and tokenizers, got a list; give each a name"
+                "tokenizers: expected a tokenizer, or a dict of names and tokenizers, got a list. Name each."
             )
         curves = {name: tok.history_.compression(tok.vocabulary.n_alphabet) for name, tok in named.items()}
         return cls(curves).plot(**how)

@@ -68,8 +68,8 @@ STYLES = ("uPlot.min.css", "layout.css", "table.css", "views.css", "media.css")
 LIBRARY = "uPlot.iife.min.js"
 LICENCE = "uPlot.LICENSE"
 _ORDER = (
-    "colours unpack symbols cuts skyline query glyph state table overview plot text lanes context tree facts charts "
-    "alternatives encode link main"
+    "colours unpack symbols cuts skyline query glyph state table overview plot text lanes context tree "
+    "facts charts alternatives encode link main"
 )
 SCRIPTS = [f"{name}.js" for name in _ORDER.split()]
 

@@ -169,8 +169,8 @@ def explore(
     }
     figures = ", ".join(f"{cut.n_tokens:,} by {cut.name}" for cut in cuts)
     summary = (  # for readers without scripts
-        f"{meta['symbols']:,} {meta['unit']}s in {meta['documents']:,} documents, cut into tokens of a vocabulary of "
-        f"{meta['size']:,} ({meta['tokenizer']}): {figures}."
+        f"{meta['symbols']:,} {meta['unit']}s in {meta['documents']:,} documents, cut into tokens of a "
+        f"vocabulary of {meta['size']:,} ({meta['tokenizer']}): {figures}."
     )
     page = page_of(meta, name, summary)
     if path is None:
