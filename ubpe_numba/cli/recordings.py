@@ -48,23 +48,23 @@ def encode(tokenizer: SignalTokenizer, options: Namespace) -> None:
 
 def decode(tokenizer: SignalTokenizer, options: Namespace, reader: Reader) -> None:
     """Write the samples of the ids of a recording, as csv or npy."""
-    given = list(reader)
-    if len(given) != tokenizer.scale_.n_channels:
+    ids = list(reader)
+    if len(ids) != tokenizer.scale_.n_channels:
         raise ValueError(
             f"{options.files[0]}: expected the ids of one recording of {tokenizer.scale_.n_channels} channels, "
-            f"got {len(given)} documents; decode one at a time"
+            f"got {len(ids)} documents; decode one at a time"
         )
-    found = tokenizer.decode(given if tokenizer.channel_axis is not None else given[0])
+    decoded = tokenizer.decode(ids if tokenizer.channel_axis is not None else ids[0])
     names = tokenizer.channel_names
     with output(options.output) as f:
         if options.output.lower().endswith(".npy"):
-            np.save(f, found)
+            np.save(f, decoded)
             return
         text = io.StringIO()
         rows = csv.writer(text, lineterminator="\n")
         if names is not None:
             rows.writerow(names)
-        columns = np.moveaxis(np.atleast_2d(found), -1, 0) if found.ndim == 1 else found
+        columns = np.moveaxis(np.atleast_2d(decoded), -1, 0) if decoded.ndim == 1 else decoded
         rows.writerows(["" if value != value else value for value in row] for row in columns.tolist())
         f.write(text.getvalue().encode())
 
@@ -93,7 +93,7 @@ def read(paths: list[str], form: str | None) -> tuple[list[NDArray[Any]], list[s
     ValueError, with file and line, for a field that is not a number; an empty field of a csv is a missing
     sample.
     """
-    found, names = [], None
+    columns, names = [], None
     for path in paths:
         name = form or os.path.splitext(path.lower().removesuffix(".gz"))[1].removeprefix(".")
         if path == STANDARD and form is None:
@@ -104,8 +104,8 @@ def read(paths: list[str], form: str | None) -> tuple[list[NDArray[Any]], list[s
             array, names = _of_csv(path)
         else:
             array = samples(path).T if name == "wav" else loaded(path, name)[0]
-        found.append(array[:, 0] if array.ndim == 2 and array.shape[1] == 1 else array)
-    return found, names
+        columns.append(array[:, 0] if array.ndim == 2 and array.shape[1] == 1 else array)
+    return columns, names
 
 
 def _of_csv(path: str) -> tuple[NDArray[np.float64], list[str] | None]:

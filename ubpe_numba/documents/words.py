@@ -164,8 +164,8 @@ def _of_columns(docs: Any, name: str) -> Documents | None:
     if hasattr(getattr(docs, "dtype", None), "pyarrow_dtype"):
         docs = docs.array.__arrow_array__()
     if isinstance(docs, np.ndarray) and docs.ndim == 2:
-        found = _of_column(docs.ravel(), name)
-        return None if found is None else found._replace(offsets=np.arange(len(docs) + 1) * docs.shape[1])
+        column = _of_column(docs.ravel(), name)
+        return None if column is None else column._replace(offsets=np.arange(len(docs) + 1) * docs.shape[1])
     if not isinstance(docs, (list, tuple)):
         if "list" in _type_of(docs) and has_arrow(type(docs)):
             with contextlib.suppress(ImportError):  # without pyarrow they become lists
@@ -177,8 +177,8 @@ def _of_columns(docs: Any, name: str) -> Documents | None:
     lengths = np.array([*map(len, docs)])
     arrays = docs if {*map(type, docs)} == {np.ndarray} else ()
     if arrays and all(doc.dtype.kind == "U" and doc.ndim == 1 and doc.itemsize <= _WIDE for doc in arrays):
-        found = _of_column(np.concatenate(docs), name)
-        return None if found is None else found._replace(offsets=offsets_of(lengths))
+        column = _of_column(np.concatenate(docs), name)
+        return None if column is None else column._replace(offsets=offsets_of(lengths))
     parts = [_of_column(doc, name) for doc in docs] if lengths.sum() >= _FEW * len(docs) else []
     numbers = dict[Any, int]()
     values: list[NDArray[np.int32]] = []
@@ -305,18 +305,18 @@ def aligned(documents: Documents, kind: Named, name: str) -> Documents:
     >>> found.values.tolist(), found.kind.names
     ([1, 2, 1], ('a', 'b', 'x'))
     """
-    values, offsets, given = documents
+    values, offsets, named = documents
     if offsets[-1] == offsets[0]:
         return documents._replace(kind=kind)
-    if not isinstance(given, Named):
-        if given != "int":
-            raise TypeError(f"{name}: the tokenizer was fitted on words, expected lists of them, got {given}")
+    if not isinstance(named, Named):
+        if named != "int":
+            raise TypeError(f"{name}: the tokenizer was fitted on words, expected lists of them, got {named}")
         some, values = np.unique(values, return_inverse=True)
-        given = Named(tuple(some.tolist()))
-    if given is kind or given.base is kind:
+        named = Named(tuple(some.tolist()))
+    if named is kind or named.base is kind:
         return documents
-    whole = Named((*kind.names, *(word for word in given.names if word not in kind.number)), kind)
-    table = np.fromiter(map(whole.number.__getitem__, given.names), np.int32, len(given.names))
+    whole = Named((*kind.names, *(word for word in named.names if word not in kind.number)), kind)
+    table = np.fromiter(map(whole.number.__getitem__, named.names), np.int32, len(named.names))
     return Documents(table[values], offsets, whole)
 
 
@@ -349,19 +349,19 @@ def to_state(names: Iterable[Any], inside: bool = False) -> list[Any]:
     >>> to_state(["open", 3, b"x", ("note", 60, False)])
     ['open', 3, {'bytes': [120]}, {'tuple': ['note', 60, False]}]
     """
-    found: list[Any] = []
+    items: list[Any] = []
     for name in names:
         is_part = inside and (type(name) in (bool, type(None)) or (type(name) is float and isfinite(name)))
         if type(name) in (str, int) or is_part:
-            found.append(name)
+            items.append(name)
         elif type(name) is bytes:
-            found.append({"bytes": list(name)})
+            items.append({"bytes": list(name)})
         elif type(name) is tuple:
-            found.append({"tuple": to_state(name, inside=True)})
+            items.append({"tuple": to_state(name, inside=True)})
         else:
             held = "str, int, bytes, and tuples of them, bools, None and floats"
             raise TypeError(f"alphabet: a model file holds names that are {held}, not {quoted(name)}")
-    return found
+    return items
 
 
 def from_state(state: Any, inside: bool = False) -> tuple[Any, ...]:
@@ -370,10 +370,10 @@ def from_state(state: Any, inside: bool = False) -> tuple[Any, ...]:
     >>> from_state(["open", 3, {"bytes": [120]}, {"tuple": ["note", 60]}])
     ('open', 3, b'x', ('note', 60))
     """
-    found: list[Any] = []
+    items: list[Any] = []
     for item in state if isinstance(state, list) else [None]:
         if type(item) in (str, int) or (inside and type(item) in (bool, type(None), float)):
-            found.append(item)
+            items.append(item)
             continue
         ((form, value),) = item.items() if isinstance(item, dict) and len(item) == 1 else [("", None)]
         if (
@@ -381,9 +381,9 @@ def from_state(state: Any, inside: bool = False) -> tuple[Any, ...]:
             and isinstance(value, list)
             and all(type(b) is int and 0 <= b < 256 for b in value)
         ):
-            found.append(bytes(value))
+            items.append(bytes(value))
         elif form == "tuple" and isinstance(value, list):
-            found.append(from_state(value, inside=True))
+            items.append(from_state(value, inside=True))
         else:
             raise ModelFormatError("symbols: expected names")
-    return tuple(found)
+    return tuple(items)

@@ -239,12 +239,12 @@ class Parameters:
 def integer(value: Any, name: str) -> int:
     """`value` as an int. Otherwise raises TypeError, also for booleans."""
     try:
-        found = operator.index(value)
+        number = operator.index(value)
     except TypeError:
         raise TypeError(f"{name}: expected an integer, got {describe(value)}") from None
     if isinstance(value, (bool, np.bool_)):
         raise TypeError(f"{name}: expected an integer, got {quoted(value)}")
-    return found
+    return number
 
 
 def checked_token(token: Any, size: int) -> int:

@@ -74,8 +74,10 @@ else:
             """The method, bound to the class; AttributeError on an instance."""
             if instance is not None:
                 name, cls = self.__func__.__name__, type(instance).__name__
-                told = f"{name} makes a new tokenizer, and leaves this one as it is: tok = {cls}.{name}(...)"
-                raise AttributeError(told, name=name)
+                message = (
+                    f"{name} makes a new tokenizer, and leaves this one as it is: tok = {cls}.{name}(...)"
+                )
+                raise AttributeError(message, name=name)
             return super().__get__(instance, owner)
 
 
@@ -99,10 +101,10 @@ class _Class(ABCMeta):
 
     def __new__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **options: Any) -> Any:
         """Wrap the methods that are not called often."""
-        found = {
+        methods = {
             key: value for key, value in namespace.items() if key in _WRAPPED and inspect.isfunction(value)
         }
-        wrapped = {key: told(_of_now(value) if key in _READING else value) for key, value in found.items()}
+        wrapped = {key: told(_of_now(value) if key in _READING else value) for key, value in methods.items()}
         return super().__new__(cls, name, bases, {**namespace, **wrapped}, **options)
 
     if not TYPE_CHECKING:  # or checkers would know every attribute
@@ -115,12 +117,12 @@ class _Class(ABCMeta):
 
 
 def _unknown_attribute(cls: type, name: str) -> AttributeError:
-    told = hint(
+    hints = hint(
         ATTRIBUTES,
         name,
         [] if name[:1] in ("", "_") or name in ATTRIBUTES else [n for n in dir(cls) if n[0] != "_"],
     )
-    return AttributeError(f"{cls.__name__!r} object has no attribute {name!r}{told}", name=name)
+    return AttributeError(f"{cls.__name__!r} object has no attribute {name!r}{hints}", name=name)
 
 
 class _Absent:
@@ -235,10 +237,10 @@ class Fitted(Parameters, metaclass=_Class):
         if history is not None:
             for array in history[:4]:
                 array.setflags(write=False)
-        given = {
+        settings = {
             name: frozen(value) for name, value in state.items() if isinstance(value, (list, np.ndarray))
         }
-        super().__setattr__("__dict__", state | given)
+        super().__setattr__("__dict__", state | settings)
 
     def _now(self) -> Self:
         """Copy the state of this moment, for code that reads it more than once.
@@ -309,16 +311,16 @@ class Fitted(Parameters, metaclass=_Class):
         had += shift
         longest = settings.rules.max_token_length
         limits = f" and makes a token of at most {longest} symbols" if longest is not None else ""
-        told = (
+        message = (
             f"n_tokens: the fit ended at {size} tokens of {asked}, alphabet included: "
             f"no pair is left that occurs {settings.rules.min_count} times or more{limits}"
         )
-        log.info(told)
+        log.info(message)
         default = inspect.signature(type(self).__init__).parameters["n_tokens"].default
         wanted = asked - had
         enough = wanted < _MANY and had == self._model.vocabulary.n_alphabet  # few, of a first fit
         if asked != default and self._model.vocabulary.n_symbols and not enough and size - had < wanted / 10:
-            warn(f"{told}; are these the documents that were meant?")
+            warn(f"{message}; are these the documents that were meant?")
 
     def _weighed(
         self, corpus: Corpus, alphabet: Alphabet, vocabulary: Vocabulary, progress: Progress, frame: int
@@ -365,13 +367,13 @@ class Fitted(Parameters, metaclass=_Class):
         (4, 'aba', [[0, 1], [2, 0]])
         """
         tables = self._tables
-        made: TokenTable | None = tables.kept.get("vocabulary")
-        if made is None:
+        table: TokenTable | None = tables.kept.get("vocabulary")
+        if table is None:
             # here only: encoding need not wait for it
             from ubpe_numba.tokenizers.token_table import TokenTable
 
-            made = tables.kept["vocabulary"] = TokenTable(tables.model, self._symbols_by_id(tables))
-        return made
+            table = tables.kept["vocabulary"] = TokenTable(tables.model, self._symbols_by_id(tables))
+        return table
 
     def _symbols_by_id(self, tables: Tables) -> Decoder:
         """The decoder whose tables have the symbols of every id as its token is written."""
@@ -380,15 +382,15 @@ class Fitted(Parameters, metaclass=_Class):
     @property
     def kernels(self) -> Kernels:
         """The present tokenizer inside compiled functions, as for `ubpe_numba.kernels.Kernels`."""
-        made: Kernels | None = self._made_plans.get("kernels")
-        if made is None:
+        kernels: Kernels | None = self._made_plans.get("kernels")
+        if kernels is None:
             from ubpe_numba.inside.header import Kernels  # here only: other calls need not wait for it
 
             now = self._now()
             # or a cycle through an array, which is never freed
             plan, plans = now._plan(), now.__dict__.pop("_made_plans")
-            made = plans["kernels"] = Kernels(now, plan)
-        return made
+            kernels = plans["kernels"] = Kernels(now, plan)
+        return kernels
 
     @property
     def is_lossless(self) -> bool:
@@ -436,13 +438,13 @@ class Fitted(Parameters, metaclass=_Class):
     def _names(self) -> TokenNames:
         """The names of ids, made when they are first needed."""
         tables = self._tables
-        made: TokenNames | None = tables.kept.get("names")
-        if made is None:
+        names: TokenNames | None = tables.kept.get("names")
+        if names is None:
             # here only: encoding need not wait for it
             from ubpe_numba.tokenizers.token_names import token_names
 
-            made = tables.kept["names"] = token_names(tables.model)
-        return made
+            names = tables.kept["names"] = token_names(tables.model)
+        return names
 
     @property
     def vocab_size(self) -> int:
@@ -498,11 +500,11 @@ class Fitted(Parameters, metaclass=_Class):
             except UnicodeDecodeError:
                 return None
         elif model.alphabet.names is not None:
-            found = names.ids.get(tuple(token) if isinstance(token, (list, tuple, np.ndarray)) else token)
+            token_id = names.ids.get(tuple(token) if isinstance(token, (list, tuple, np.ndarray)) else token)
             return (
                 names.ids.get((token,))
-                if found is None and not isinstance(token, (list, np.ndarray))
-                else found
+                if token_id is None and not isinstance(token, (list, np.ndarray))
+                else token_id
             )
         elif kind == "int" and not isinstance(token, (str, bytes, bytearray)):
             items = token.tolist() if isinstance(token, np.ndarray) else token

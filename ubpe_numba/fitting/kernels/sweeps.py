@@ -64,8 +64,8 @@ def pairs_in_64(builder, item, gap, left, right):
         vector = builder.load(builder.bitcast(first, kind.as_pointer()), align=1)
         return builder.icmp_unsigned("==", vector, _splat(builder, value, kind))
 
-    found = builder.and_(equal(item, left), equal(builder.gep(item, [gap]), right))
-    return builder.bitcast(found, ir.IntType(LANES))
+    hits = builder.and_(equal(item, left), equal(builder.gep(item, [gap]), right))
+    return builder.bitcast(hits, ir.IntType(LANES))
 
 
 @kernel
