@@ -16,7 +16,8 @@ from ubpe_numba.signals import SignalTokenizer
 
 #: Options of `fit` that a `SignalTokenizer` has not.
 _OTHERS = (
-    "alphabet", "symbols", "n_candidates", "pretokenizer", "special_first", "unknown", "break_token", "stop_token",
+    "alphabet", "symbols", "n_candidates", "pretokenizer", "special_first", "unknown", "break_token",
+    "stop_token",
     "max_token_length", "min_count", "objective", "memory_limit", "curve", "lines", "dtype", "record",
 )  # fmt: skip
 
@@ -32,7 +33,8 @@ def fit(options: Namespace) -> None:
     size = {} if options.n_tokens is None else {"n_tokens": options.n_tokens}
     axis = 1 if recordings[0].ndim == 2 else None
     tokenizer = SignalTokenizer(
-        max_error=options.max_error, tolerance=options.tolerance, channel_axis=axis, n_threads=options.threads,
+        max_error=options.max_error, tolerance=options.tolerance, channel_axis=axis,
+        n_threads=options.threads,
         special_tokens=options.special_token, **size,
     )  # fmt: skip
     tokenizer.fit(recordings, sampling_rate=options.rate, channel_names=names, progress=options.progress)
@@ -51,8 +53,8 @@ def decode(tokenizer: SignalTokenizer, options: Namespace, reader: Reader) -> No
     ids = list(reader)
     if len(ids) != tokenizer.scale_.n_channels:
         raise ValueError(
-            f"{options.files[0]}: expected the ids of one recording of {tokenizer.scale_.n_channels} channels, "
-            f"got {len(ids)} documents; decode one at a time"
+            f"{options.files[0]}: expected the ids of one recording of {tokenizer.scale_.n_channels} "
+            f"channels, got {len(ids)} documents; decode one at a time"
         )
     decoded = tokenizer.decode(ids if tokenizer.channel_axis is not None else ids[0])
     names = tokenizer.channel_names
