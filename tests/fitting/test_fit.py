@@ -441,7 +441,7 @@ def test_other_pretokenizers_that_are_refused_change_nothing_and_none_may_follow
     segments = count_documents(TALES)
     segments.are_segments = True
     for error, match, docs, pretokenizer in (
-        (ValueError, "docs: with another pretokenizer tokens cross the segments", segments, None),
+        (ValueError, "docs: with another pretokenizer tokens cross the counted segments", segments, None),
         (ValueError, "pretokenizer: the new one changes text", TALES, [{"type": "Metaspace"}]),
         (ValueError, "pretokenizer: there is no 'gtp2'", TALES, "gtp2"),
         (TypeError, "docs", [[1, 2]], None),

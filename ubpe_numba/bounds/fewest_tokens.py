@@ -328,7 +328,7 @@ def _lattice_of(
         if longest is not None or candidates.longest < 2:
             least = needed if longest is not None else fixed + place * n_edges_of(units.lengths, 2)
             raise MemoryError(
-                f"memory_limit: tokens of up to {longest or 2} symbolsneed up to {least / 1e6:.3g} MB "
+                f"memory_limit: tokens of up to {longest or 2} symbols need up to {least / 1e6:.3g} MB "
                 f"({NODE} bytes a symbol, {place} a place of a token), the limit is {limit / 1e6:.3g} MB"
             )
         log.info(
