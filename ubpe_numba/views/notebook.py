@@ -148,8 +148,8 @@ def tokenizer_html(tok: Tokenizer) -> str:
             params = {name: value for name, value in params.items() if name != "preprocessing"} | vars(
                 prepared
             )
-        given = [(name, _short(value)) for name, value in params.items() if value is not None]
-        return block(f"{type(tok).__name__}, not fitted", table(given) if given else "")
+        rows = [(name, _short(value)) for name, value in params.items() if value is not None]
+        return block(f"{type(tok).__name__}, not fitted", table(rows) if rows else "")
     v, segmenter = tok.vocabulary, model.segmenter
     facts = [*_facts(v), ("encodes by", way_of_encoding(tok).replace("rank", "merge rank"))]
     for name in ("encoding", "normalizer", "pretokenizer"):
