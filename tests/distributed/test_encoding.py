@@ -287,7 +287,7 @@ def test_arguments_are_checked_before_anything_is_done(tmp_path: Path) -> None:
         ({"column": "doc", "ids": 1}, TypeError, "^ids: expected a str, got 1 .int."),
         ({"column": "n"}, TypeError, "column 'n': expected lists of integers, strings or binary, got int64"),
         ({"column": "doc", "dropout": 0.1}, ValueError, "^dropout: samples depend on the document's number"),
-        ({"column": "doc", "sample": True}, ValueError, "^sample: draws depend"),
+        ({"column": "doc", "sample": True}, ValueError, "^sample: samples depend"),
         ({"column": "doc", "return_offsets": True}, TypeError, "^unexpected argument 'return_offsets'"),
     ]:
         refuses(error, message, encode, OF_TEXT, paths, str(tmp_path / "out"), client=none, **options)
