@@ -83,4 +83,3 @@ def fill_rows(tokens, right, bounds, pairs, starts, reach, ids, marks, out):
             marks[place] = 0
             if n == 0 and ids[place] >= 0:
                 out[i, ids[place]] = 1
-        marks[ids.size] = 0
