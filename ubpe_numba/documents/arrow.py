@@ -207,8 +207,8 @@ def _flattened(array: Any, name: str) -> tuple[Any, NDArray[np.int64]]:
     """The elements of all lists, or the bytes of all strings, of what `_plain` returns, and offsets; a null is empty."""
     import pyarrow as pa
 
-    if not len(array) or _form(array.type) == "null":
-        array = pa.nulls(len(array), array.type if "list" in _form(array.type) else pa.list_(pa.uint8()))
+    if _form(array.type) == "null":
+        array = pa.nulls(len(array), pa.list_(pa.uint8()))
     elif _is_text(array.type):
         bitmap, offsets, data = array.buffers()
         data = pa.Array.from_buffers(pa.uint8(), data.size if data else 0, [None, data])
@@ -216,13 +216,13 @@ def _flattened(array: Any, name: str) -> tuple[Any, NDArray[np.int64]]:
             pa.large_list(pa.uint8()), len(array), [bitmap, offsets], array.null_count, array.offset, [data]
         )
     if _form(array.type) in ("list", "large_list") and not array.null_count:
-        cuts = np.asarray(array.offsets).astype(np.int64, copy=False)
+        cuts = np.from_dlpack(array.offsets).astype(np.int64, copy=False)
         check_offsets(cuts, len(array.values), f"{name}: offsets of Arrow")
         return array.flatten(), cuts - cuts[0]
     from pyarrow.compute import list_value_length
 
     array.validate(full=True)
-    return array.flatten(), offsets_of(np.asarray(list_value_length(array).fill_null(0)))
+    return array.flatten(), offsets_of(np.from_dlpack(list_value_length(array).fill_null(0)))
 
 
 def _one(chunks: list[Any], name: str) -> Documents:
@@ -241,9 +241,9 @@ def _symbols(arrays: Sequence[Any], name: str, where: Callable[[int], str]) -> t
         arrays = [_numbered(array, name, number) if is_text else _plain(array, name) for array in arrays]
     if (at := _first_null(arrays)) is not None:
         raise ValueError(f"{where(at)} {_NULL}")
-    parts = [
-        (array.cast(pa.int64()) if _form(array.type) == "null" else array).to_numpy() for array in arrays
-    ]
+    if _form(arrays[0].type) == "null":
+        arrays = [pa.nulls(0, pa.int64())]
+    parts = [*map(np.from_dlpack, arrays)]  # by `to_numpy` pyarrow would import pandas
     values = parts[0] if len(parts) == 1 else np.concatenate(parts)
     return signed(values, where), Named(tuple(number)) if is_text else "int"
 

@@ -517,7 +517,7 @@ class Ragged:
         pyarrow = require("pyarrow", "to_arrow", "arrow")
         return pyarrow.LargeListArray.from_arrays(pyarrow.array(self.offsets), pyarrow.array(self.values))
 
-    def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]:
+    def __arrow_c_array__(self, requested_schema: object = None) -> Any:
         """Share the documents as large lists of int32: ``pyarrow.array(ragged)``, ``polars.Series(ragged)``.
 
         Parameters
@@ -532,8 +532,7 @@ class Ragged:
             The schema and the array, whose memory is that of `values` and `offsets`; it is not to be changed
             while it is shared.
         """
-        capsules: tuple[object, object] = self.to_arrow().__arrow_c_array__(requested_schema)
-        return capsules
+        return self.to_arrow().__arrow_c_array__(requested_schema)
 
     def to_torch(self) -> Any:
         """Share the documents with torch.
