@@ -1,5 +1,6 @@
 """Every public method on a tokenizer of every format: one small file a format, and the laws that hold for all of them."""
 
+import contextlib
 import functools
 import io
 import itertools
@@ -18,7 +19,7 @@ from gguf_files import vocabulary as gguf
 from sentencepiece_models import BYTE, CONTROL, NORMAL, UNKNOWN, USER
 from tables import refuses
 
-from ubpe_numba import BPE, UBPEClassic, export, load
+from ubpe_numba import BPE, UBPEClassic, WordPiece, export, load
 from ubpe_numba.errors import SpecialTokenError
 from ubpe_numba.formats import table
 from ubpe_numba.formats.table import Source
@@ -347,6 +348,69 @@ def test_a_call_is_cut_and_filled_as_the_file_says(seed: int) -> None:
             assert found == [np.array(getattr(one, theirs)).tolist() for one in wanted], mine
         one = load(made)(texts[0]).input_ids
         assert one.tolist() == made.encode(texts[0]).ids
+
+
+def test_the_tokens_that_texts_use_encode_them_alike(
+    case: tuple[str, Any, list[str]], tmp_path: pathlib.Path
+) -> None:
+    """With the ids 0, 1, ... in the order of before, also in what a file puts around a text, and in our own files."""
+    _, tok, texts = case
+    docs = texts[:2]
+    small, old = tok, tok.get_vocab()
+    if not isinstance(tok, WordPiece):
+        small = tok.truncate(10_000, docs=docs)
+        least = tok.truncate(small._model.vocabulary.n_alphabet + 2, docs=docs)
+        assert least._model.vocabulary.n_learned <= 2 and least.encode(docs[0], **special(tok)).size
+    new = small.get_vocab()
+    assert sorted(new.values()) == [*range(len(new))] == [*range(small.vocab_size)] and [*new] == sorted(
+        new, key=new.get
+    )
+    before = np.array([old[word] for word in new])
+    assert (np.diff(before) > 0).all() and new.keys() >= tok.vocabulary.special.keys()
+    small.save(tmp_path / "m.json")
+    for one in (small, load(tmp_path / "m.json")):
+        assert (
+            before[one.encode_batch(docs, **special(tok)).values].tolist()
+            == tok.encode_batch(docs, **special(tok)).values.tolist()
+        )
+        assert (
+            before[one(docs[0], **special(tok)).input_ids].tolist()
+            == tok(docs[0], **special(tok)).input_ids.tolist()
+        )
+        assert one.decode(one.encode(docs[0], **special(tok))) == tok.decode(
+            tok.encode(docs[0], **special(tok))
+        )
+        if len(texts) > 2:  # what is unknown stays so
+            text = "東w 東"
+            ids = one.encode(text, **special(tok))
+            assert one.decode(ids) == tok.decode(tok.encode(text, **special(tok)))
+
+
+def test_where_ids_that_a_model_draws_are_in_their_text(case: tuple[str, Any, list[str]]) -> None:
+    """As many characters as those before give, where they give complete ones; or it is refused."""
+    name, tok, texts = case
+    ids, rng = [*tok.get_vocab().values()], random.Random(name)
+    if isinstance(tok, WordPiece):
+        return
+    for _ in range(40):
+        drawn = rng.choices(ids, k=rng.randrange(9)) + tok.encode(rng.choice(texts), **special(tok)).tolist()
+        skip = rng.choice([None, drawn[0]]) if drawn else None
+        text, starts = "", None
+        with contextlib.suppress(ValueError):  # not known
+            text, starts = tok.decode(drawn, skip=skip, return_offsets=True)
+        if starts is None:
+            continue
+        assert text == tok.decode(drawn, skip=skip) and starts.dtype == np.int64 and starts.size == len(drawn)
+        for i, start in enumerate(starts.tolist()):
+            part = tok.decode(drawn[:i], skip=skip, errors="ignore")
+            between = text[len(part) : start]  # a space after a word, which the last one has not
+            assert (start >= len(part) and not between.strip()) or "\ufffd" in text
+        assert (np.diff(starts) >= 0).all()
+    ids = tok.encode(texts[0], **special(tok))
+    with contextlib.suppress(ValueError):
+        text, starts = tok.decode(ids, return_offsets=True)
+        places = tok.encode(texts[0], return_offsets=True, units="characters", **special(tok))[1]
+        assert text != texts[0] or starts.tolist() == places.tolist()
 
 
 def test_one_is_as_many_and_streams_are_the_whole(case: tuple[str, Any, list[str]]) -> None:

@@ -219,8 +219,8 @@ def test_ids_stand_behind_the_special_tokens() -> None:
 
 @pytest.mark.parametrize("text, message", [
     (file_of(size=264), "260 tokens, but 264 ids of which 3 are special"),
-    (file_of([b"a"], n_special=2**22 - 1, size=2**22), "config: 4194303 special tokens are too many beside 1 others"),
-    (file_of(n_special=2**14 + 261, size=2**14 + 262), "16645 special tokens are too many beside 260 others"),
+    (file_of([b"a"], n_special=2**22 - 1, size=2**22), "config: 1 tokens, but 4194304 ids of which 4194303 are special"),
+    (file_of(n_special=2**14 + 261, size=2**14 + 262), "config: 260 tokens, but 16646 ids of which 16645 are special"),
     (file_of(pattern=""), "expected a regular expression"), (file_of(pattern=7), "expected a regular expression"),
     (file_of(special=[{"rank": 1, "token_str": "a"}]), "special_tokens[0]: expected an object with the rank 0"),
     (file_of(special=[{"rank": i, "token_str": "a"} for i in range(2)]), "one is there twice"),

@@ -60,7 +60,6 @@ from ubpe_numba.text.steps import refusing
 from ubpe_numba.vocabulary.alphabet import Alphabet
 from ubpe_numba.vocabulary.model import Model
 from ubpe_numba.vocabulary.unknown import choice_of, symbol_of
-from ubpe_numba.vocabulary.vocabulary import Vocabulary
 from ubpe_numba.vocabulary.weights import log_probabilities
 
 _PAIRS = 100  # so many samples, and pairs of them, are tried with the tokens that a template puts around them
@@ -121,13 +120,8 @@ class Exported(NamedTuple):
         vocabulary = self.model.vocabulary
         if vocabulary.log_probabilities is not None:
             return self.model
-        lengths, flat = (
-            np.diff(vocabulary.offsets)[vocabulary.n_alphabet :],
-            vocabulary.arena[vocabulary.n_alphabet :],
-        )
         found = log_probabilities(vocabulary)
-        made = Vocabulary.from_sequences(vocabulary.n_alphabet, flat, lengths, log_probabilities=found)
-        return self.model._replace(vocabulary=made)
+        return self.model._replace(vocabulary=vocabulary.with_statistics(log_probabilities=found))
 
 
 # ---------------------------------------------------------------------------------------------------- Hugging
@@ -207,6 +201,8 @@ def _same_there(
     if (package := _package("tokenizers")) is None:
         return
     other = package.Tokenizer.from_str(text)
+    other.no_truncation()  # that of a file is for its calls
+    other.no_padding()
     for docs, ids, texts in samples:
         with refusing("export refused: the package tokenizers fails on a sample"):
             encodings = other.encode_batch(texts, add_special_tokens=False)
@@ -583,16 +579,8 @@ def vocab_and_merges(tok: Exported) -> dict[str, str]:
     docs = samples_of(model)
     samples: Samples = docs, tok.with_special(docs)
     _same_by_rank(readers.of_vocab_merges(*out, kind, pattern_of(model), special), samples)
-    if (theirs := _package("tokenizers")) is not None:
-        lines = out[1].split("\n")[1:-1]
-        other = theirs.Tokenizer(
-            theirs.models.BPE(json.loads(out[0]), [tuple(line.split(" ")) for line in lines])
-        )
-        rest = huggingface.write(table_of(model), {}, ([], []), {}, {})
-        other.pre_tokenizer = theirs.Tokenizer.from_str(rest).pre_tokenizer  # the files do not have this
-        other.add_special_tokens(list(special))
-        docs, ids, texts = texts_of(model.alphabet, samples)
-        compare(docs, ids, [e.ids for e in other.encode_batch(texts)], "tokenizers")
+    text = huggingface.write(table_of(model), vocab, merges, special, {})  # which says how text is cut, too
+    _same_there(text, [texts_of(model.alphabet, samples)], None)
     return {"vocab.json": out[0], "merges.txt": out[1]}
 
 

@@ -77,8 +77,7 @@ def check_plain(model: Model, library: str) -> None:
 
 def ids_of(model: Model) -> list[int]:
     """The id of every token except special tokens."""
-    ids = model.segmenter.token_ids
-    return list(range(len(model.vocabulary))) if ids is None else ids.tolist()
+    return list(model.segmenter.ids(len(model.vocabulary)).tolist())
 
 
 def named(model: Model) -> tuple[dict[str, int], Pairs]:

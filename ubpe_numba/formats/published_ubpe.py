@@ -93,7 +93,7 @@ def write(model: Model, classic: bool) -> str:
         sequences = vocabulary.merges.tolist()
     else:
         sequences = [vocabulary.sequence(t).tolist() for t in range(n, len(vocabulary))]
-    ids = list(range(len(vocabulary))) if segmenter.token_ids is None else segmenter.token_ids.tolist()
+    ids = segmenter.ids(len(vocabulary)).tolist()
     return json.dumps(
         {
             "n_tokens": len(vocabulary) + len(more.get("known_words", ())),
@@ -111,7 +111,7 @@ def _fields(model: Model) -> dict[str, Any]:
     cutter, special, lone = segmenter.pretokenizer, segmenter.special, segmenter.lone
     n, size = alphabet.size, len(vocabulary)
     n_words = 0 if special is None else len(special.words)
-    ids = np.arange(size) if segmenter.token_ids is None else segmenter.token_ids
+    ids = segmenter.ids(size)
     if segmenter.encoding or (cutter is not None and not isinstance(cutter, PythonPattern)):
         raise ValueError(
             "export refused: a dump has no place for a pretokenizer that is not from a dump, nor for an encoding"

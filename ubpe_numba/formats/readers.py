@@ -337,8 +337,6 @@ def of_unigram(text: Any, config: Any = None, document: Any = None) -> Model:
     """The model of the text of a `tokenizer.json` of type Unigram, `document` if it is parsed."""
     try:
         return unigram.model_of(text, config, document)
-    except ModelFormatError:
-        raise
     except (TypeError, ValueError) as error:
         raise ModelFormatError(str(error)) from error
 

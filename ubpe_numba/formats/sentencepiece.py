@@ -450,7 +450,7 @@ def write(model: Model, unigram: bool) -> bytes:
                 )
             rows[i] = str(word), 0.0, USER if known else CONTROL
     n, size = vocabulary.n_alphabet, len(vocabulary)
-    ids = range(size) if segmenter.token_ids is None else segmenter.token_ids.tolist()
+    ids = segmenter.ids(size).tolist()
     points = alphabet.symbols[vocabulary.arena].astype(np.uint32)
     if points.min() == 0 or ((points >= 0xD800) & (points < 0xE000)).any():
         raise ValueError("alphabet: U+0000 and surrogates cannot be in pieces of sentencepiece")

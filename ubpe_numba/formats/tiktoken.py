@@ -228,22 +228,20 @@ def read_tekken(file: Any) -> Table:
     ``<SPECIAL_17>``. The id of a token is its rank and their number. Only the first tokens are used, so that
     there are as many ids as the file sets.
     """
-    config = file.get("config") if isinstance(file, dict) else None
-    vocab = file.get("vocab") if isinstance(file, dict) else None
+    config, vocab = file["config"], file["vocab"]  # by which it is recognised
     if not isinstance(config, dict) or not isinstance(vocab, list):
-        raise ModelFormatError("not a file of tekken: expected the fields config and vocab")
-    size, n_special = (config.get(name) for name in ("default_vocab_size", "default_num_special_tokens"))
-    pattern = config.get("pattern")
+        raise ModelFormatError("not a file of tekken: expected an object config and a list vocab")
+    size, n_special, pattern = map(
+        config.get, ("default_vocab_size", "default_num_special_tokens", "pattern")
+    )
     if (
-        type(size) is not int
-        or type(n_special) is not int
+        not type(size) is type(n_special) is int
         or not 0 <= n_special < size <= n_special + len(vocab) <= _MOST
+        or n_special > len(vocab) + _SPARE
     ):
         raise ModelFormatError(
             f"config: {len(vocab)} tokens, but {quoted(size)} ids of which {quoted(n_special)} are special"
         )
-    if n_special > len(vocab) + _SPARE:
-        raise ModelFormatError(f"config: {n_special} special tokens are too many beside {len(vocab)} others")
     if not isinstance(pattern, str) or not pattern:
         raise ModelFormatError("config: pattern: expected a regular expression")
     if (named := file.get("special_tokens")) is None:

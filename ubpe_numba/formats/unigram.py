@@ -212,7 +212,7 @@ def write(
     alphabet, vocabulary, segmenter = model
     table, by_bytes, called = _without_stand_ins(table)
     n, listed = vocabulary.n_alphabet, scores.tolist()
-    ids = range(len(vocabulary)) if segmenter.token_ids is None else segmenter.token_ids.tolist()
+    ids = segmenter.ids(len(vocabulary)).tolist()
     unknown = -1 if segmenter.unknown is None else segmenter.unknown.id
     least = min(listed)
     if unknown >= 0 or by_bytes:  # scores of unknown characters follow from the least of a piece

@@ -22,7 +22,7 @@ ATTRIBUTES = named(
         "decode(ids, as_bytes=True)": "decode_bytes",
         "decode([id], as_bytes=True)": "decode_single_token_bytes",
         "[decode([i], as_bytes=True) for i in ids]": "decode_tokens_bytes",
-        "decode(ids[:i], errors='ignore') has as many characters as there are before the id i": "decode_with_offsets",
+        "decode(ids, return_offsets=True)": "decode_with_offsets",
         "stream()": "encode_with_unstable",
         "vocabulary": "token_byte_values",
         "vocab_size": "n_vocab get_vocab_size get_piece_size GetPieceSize n_tokens_",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import functools
+import json
 import os
 import sys
 from collections.abc import Mapping, Sized
@@ -334,7 +335,7 @@ class Tokenizer(Decoding, Saving):
         docs = kept(docs)
         return self.fit(docs, y, offsets=offsets).encode_batch(docs, offsets)
 
-    def truncate(self, n_tokens: int, by: str = "creation") -> Self:
+    def truncate(self, n_tokens: int, by: str = "creation", *, docs: Any = None) -> Self:
         """Make a new tokenizer with a smaller vocabulary, by creation with the beginning of `history_`.
 
         Parameters
@@ -342,9 +343,11 @@ class Tokenizer(Decoding, Saving):
         n_tokens
             The new size, alphabet included; of more than there are, all stay.
         by
-            ``"creation"`` keeps the lowest ids, as a shorter fit; ValueError if they are not closed.
-            ``"idf"`` drops the tokens of lowest idf, and all built on them, as in the UBPE articles; it keeps
-            rare tokens, so encodings get longer. Removed tokens count for their parts in `occurrences`.
+            ``"creation"`` keeps the lowest ids, as a shorter fit. ``"idf"`` drops the tokens of lowest idf,
+            and all built on them, as in the UBPE articles; it keeps rare tokens, so encodings get longer.
+        docs
+            Documents, instead of `by`: tokens that they do not use leave, then the least used; parts of others
+            stay. Ids are 0, 1, ... again. With room for all, `docs` have the same tokens (not by tf-idf).
 
         Examples
         --------
@@ -357,13 +360,26 @@ class Tokenizer(Decoding, Saving):
             raise ValueError(f"by: expected 'creation' or 'idf', got {quoted(by)}")
         if positive(n_tokens, "n_tokens") < n:
             raise ValueError(f"n_tokens: expected at least the alphabet's {n} symbols, got {n_tokens}")
-        if by == "idf":
-            from ubpe_numba.vocabulary.weights import rearranged  # here only: fits need not wait for it
+        by = by if docs is None else "docs"
+        if by != "creation":
+            # here only: fits need not wait for it
+            from ubpe_numba.vocabulary.weights import keep_by_weight, rearranged, renumber
 
             if segmenter.frame or self._tables.mirror is not None:
                 raise ValueError(
                     "by: tokens of frames, or with mirrors, leave as they came; use by='creation'"
                 )
+        if by == "docs":
+            own, pairs = segmenter.ids(len(vocabulary)), vocabulary.merges
+            # those without an id may be part of what is unknown
+            uses = np.where(own < 0, 1, self.usage(docs, allowed_special="all").counts[own])
+            if pairs is not None:
+                for i in np.argsort(-np.diff(vocabulary.offsets)[n:], kind="stable").tolist():
+                    uses[pairs[i]] += uses[n + i]
+            most = min(n_tokens, n + int(np.count_nonzero(uses[n:])))
+            stay = np.sort(keep_by_weight(uses[n:], pairs, n, most, "closed"))
+            shorter = vocabulary.select(stay, None if pairs is None else renumber(pairs, n, stay)[0])
+        elif by == "idf":
             shorter = rearranged(vocabulary, n_tokens, "closed", self._needs_pairs)
         else:
             stay = np.arange(min(n_tokens - n, vocabulary.n_learned))
@@ -379,8 +395,10 @@ class Tokenizer(Decoding, Saving):
         other = self._now()
         other.n_tokens = n_tokens
         changed = other._segmenter(alphabet.kind, len(shorter) if ids is None or first else None)
+        if by == "docs":
+            changed = _of_tokens(segmenter, np.append(np.arange(n), n + stay), alphabet.kind)
         # known words of a list moved
-        if first and segmenter.special is not None and changed.special is not None:
+        elif first and segmenter.special is not None and changed.special is not None:
             changed = segmenter._replace(
                 token_ids=changed.token_ids, reserved=segmenter.special.with_ids(changed.special.ids)
             )
@@ -545,3 +563,22 @@ def seconds_of(seconds: Any) -> float | None:
     if not seconds >= 0:
         raise ValueError(f"seconds: expected 0 or more, got {quoted(seconds)}")
     return float(seconds) if seconds <= sys.float_info.max else None
+
+
+def _of_tokens(segmenter: Segmenter, tokens: NDArray[np.int64], kind: Any) -> Segmenter:
+    """The segmenter of some of the tokens: their ids, and all others, are 0, 1, ... in the order of before."""
+    fields = segmenter.state()
+    own = segmenter.ids(int(tokens.max()) + 1)[tokens].tolist()
+    unknown, words = fields.get("unknown", {}), fields.get("special_tokens", {}).get("ids", ())
+    left = {-1, *own, *words, *(unknown.get("bytes") or ()), unknown.get("id", -1)}
+    number = {i: at for at, i in enumerate(sorted(left), -1)}
+
+    def moved(part: dict[str, Any]) -> dict[str, Any]:
+        """An object with the new ids: also of files of others, where padding and post-processors have some."""
+        for name in part.keys() & ({"id", "bytes"} if "fuse" in part else {"ids", "pad_id", "cls", "sep"}):
+            old = part[name]
+            part[name] = [number.get(i, i) for i in old] if type(old) is list else number.get(old, old)
+        return part
+
+    fields["token_ids"] = None if segmenter.token_ids is None else [number[i] for i in own]
+    return Segmenter.from_state(json.loads(json.dumps(fields), object_hook=moved), tokens.size, kind)

@@ -8,7 +8,7 @@ import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from ubpe_numba.documents.counts import Counts
 from ubpe_numba.documents.ragged import Ragged, trusted
 from ubpe_numba.documents.read import as_document, as_documents, text_of, weights_of
 from ubpe_numba.errors import quoted
+from ubpe_numba.runtime.arrays import offsets_of
 from ubpe_numba.runtime.lazy import view
 from ubpe_numba.tokenizers.encoding import Encoding, refuse_positions
 from ubpe_numba.vocabulary.segmenter import Decoding as Rules
@@ -42,32 +43,6 @@ def check_errors(errors: Any) -> None:
 class Decoding(Encoding):
     """`decode`, `decode_batch`, and the positions and counts of tokens in encoded documents."""
 
-    @overload
-    def decode(
-        self,
-        ids: Any,
-        *,
-        errors: str = ...,
-        skip_special_tokens: bool = ...,
-        skip: Any = ...,
-        as_bytes: Literal[True],
-    ) -> bytes: ...
-    @overload
-    def decode(
-        self,
-        ids: Any,
-        *,
-        errors: str = ...,
-        skip_special_tokens: bool = ...,
-        skip: Any = ...,
-        out: NDArray[Any],
-    ) -> NDArray[Any]: ...
-    @overload
-    def decode(
-        self, ids: Any, *, errors: str = ..., skip_special_tokens: bool = ..., skip: Any = ...,
-        as_bytes: Literal[False] = ...,
-        out: None = ...,
-    ) -> NDArray[Any] | str | bytes: ...  # fmt: skip
     def decode(
         self,
         ids: Any,
@@ -77,7 +52,8 @@ class Decoding(Encoding):
         skip: Any = None,
         as_bytes: bool = False,
         out: np.ndarray | None = None,
-    ) -> NDArray[Any] | str | bytes:
+        return_offsets: bool = False,
+    ) -> Any:
         r"""Decode the ids of a document to symbols of the kind in the fit.
 
         Parameters
@@ -85,16 +61,15 @@ class Decoding(Encoding):
         ids
             int32, or other integers. UnknownTokenError, with the position, for an id outside the vocabulary.
         errors
-            The treatment of invalid UTF-8, if text is encoded so, as for `bytes.decode`. ``"surrogatepass"``
-            restores every `str` without pairs of surrogates, ``"surrogateescape"`` keeps all bytes.
+            The treatment of invalid UTF-8, as for `bytes.decode`: ``"surrogateescape"`` keeps all bytes.
         skip_special_tokens, skip
             Leave out special tokens, not known words. Leave out certain ids, known or not, as of padding.
         as_bytes
             Return bytes, valid UTF-8 or not, with those that `decode` drops at the start; not for integers.
         out
-            A 1-D buffer for the symbols, of their dtype (uint8 for bytes, uint32 code points for `str`). The
-            result is its used part; the rest may be overwritten. ValueError, with the number of symbols, if
-            too small.
+            A buffer: 1-D, of uint8, uint32 or the integers' dtype. ValueError, with the size, if too small.
+        return_offsets
+            Return also the place of the first, or parted, character of each id; ValueError if not known.
 
         Returns
         -------
@@ -107,9 +82,15 @@ class Decoding(Encoding):
         >>> tok.decode([2, 0], out=buffer), tok.decode([2, 0, -1, -1], skip=-1)
         (array([7, 8, 7], dtype=int32), array([7, 8, 7], dtype=int32))
         >>> text = BPE.for_text(256).fit(["low"])
-        >>> text.decode([108, 255]), text.decode([108, 255], as_bytes=True)
-        ('l\ufffd', b'l\xff')
+        >>> text.decode([108, 255], as_bytes=True), text.decode([108, 0xC3, 0xA9], return_offsets=True)
+        (b'l\xff', ('lé', array([0, 1, 1])))
         """
+        if return_offsets:
+            if as_bytes or out is not None:
+                raise ValueError("return_offsets: expected it without as_bytes and out")
+            skipped = {"skip_special_tokens": skip_special_tokens, "skip": skip}
+            doc = self.decode(ids, errors=errors, **skipped)
+            return doc, self._starts(ids, doc, skipped)
         is_short = out is None and skip is None and skip_special_tokens is False
         if as_bytes or errors != "replace":
             if as_bytes and (kind := self._fitted().alphabet.kind) == "int":
@@ -127,7 +108,7 @@ class Decoding(Encoding):
             if short is not None:
                 usual = errors == "replace" and not as_bytes
                 if (doc := short(ids) if usual else short(ids, None if as_bytes else errors)) is not None:
-                    return doc  # type: ignore[no-any-return]
+                    return doc
         now = self._now()
         model, decoder = now._fitted(), now._tables.decoder
         gone = ids_to_skip(skip, skip_special_tokens, model.segmenter)
@@ -135,13 +116,36 @@ class Decoding(Encoding):
         if out is not None:
             return decoder.decode_into(checked, out, now.n_threads)[0]
         if not as_bytes:
-            return now._documents(checked, errors)[0]  # type: ignore[no-any-return]
+            return now._documents(checked, errors)[0]
         symbols = decoder.decode(checked, now.n_threads)[0]
         if model.alphabet.kind == "bytes":
             return symbols.tobytes()
         # the beginning of a text is changed
         text = model.segmenter.restored(f"x{text_of(symbols)}", "surrogateescape")[1:]
-        return text.encode("utf-8", "surrogateescape")  # type: ignore[no-any-return]
+        return text.encode("utf-8", "surrogateescape")
+
+    def _starts(self, ids: Any, doc: Any, skipped: dict[str, Any]) -> NDArray[np.int64]:
+        """Where each id begins in the document that they are decoded to."""
+        model, lengths, values = (
+            self._fitted(),
+            self._tables.decoder.lengths,
+            as_document(ids, name="ids").values,
+        )
+        gone = ids_to_skip(skipped["skip"], skipped["skip_special_tokens"], model.segmenter)
+        there = np.isin(values, () if gone is None else gone, invert=True)
+        starts = offsets_of(np.where(there, lengths[np.where(there, values, 0)], 0))
+        if isinstance(doc, str):
+            data = self.decode(ids, as_bytes=True, **skipped)
+            whole = data.decode("utf-8", "replace")
+            if model.segmenter.encoding is not None:  # characters that begin before each byte
+                begun = offsets_of(np.frombuffer(data, np.uint8) & 0xC0 != 0x80)
+                starts = np.append(begun[1:] - 1, begun[-1])[starts]
+            if starts[-1] != len(whole) or not whole.endswith(doc):
+                raise ValueError(
+                    "return_offsets: the ids are no valid UTF-8, or the decoder changes text across tokens"
+                )
+            starts = np.maximum(starts - (len(whole) - len(doc)), 0)
+        return starts[:-1]
 
     def _documents(self, ids: Ragged, errors: str) -> list[Any]:
         """The decoded documents; of the int32 integers only the ids."""
@@ -191,7 +195,7 @@ class Decoding(Encoding):
         batch, offsets
             Documents of integers, as for `fit`. Rows of a matrix may be padded: see `skip`.
         errors, skip_special_tokens, skip, as_bytes, out
-            As for `decode`; with `out`, documents are parts of it. Beyond int32 they are int64 arrays.
+            As for `decode`; with `out`, documents are parts of it: a `Ragged`, or a list of arrays.
 
         Examples
         --------
@@ -228,8 +232,7 @@ class Decoding(Encoding):
     ) -> Iterator[Any]:
         """Yield the documents of an iterable of ids, as `decode` gives them, in bounded memory.
 
-        About `batch` ids are decoded together. Options as for `decode`; errors number documents in the
-        iterable.
+        About `batch` ids are decoded together. Options as for `decode`; errors number all documents.
 
         Examples
         --------
@@ -384,8 +387,7 @@ class Decoding(Encoding):
         unit, rate
             The name of a symbol, such as ``"sample"``, and the symbols per second; axes are then in seconds.
         letters, pitches
-            Sequences or mappings: the text of each integer (of DNA ``"ACGTN"``); its MIDI pitch, None for a
-            rest.
+            Sequences or mappings: the text of each integer (of DNA ``"ACGTN"``); its MIDI pitch or None.
         segmentations
             Objectives, as for `with_objective`; ``"auto"``: all that the vocabulary allows.
         max_symbols

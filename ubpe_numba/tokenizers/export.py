@@ -99,23 +99,16 @@ def export(
     (b'YWI= 256\n', [256, 99])
     """
     write = table.writer(format, options)
-    if (
-        isinstance(tok, Tokenizer)
-        and "_model" in vars(tok)
-        and tok._model.alphabet.names is not None
-        and format != "ubpe"
-    ):
-        raise ValueError(
-            f"format: {quoted(format)} has no symbols with names; save(path) keeps them, and 'ubpe' has words"
-        )
-    if isinstance(tok, Tokenizer) and "_model" in vars(tok) and tok._model.segmenter.frame:
-        raise ValueError(
-            f"format: {quoted(format)} has no frames, and would encode to other ids; save(path) keeps them"
-        )
-    if isinstance(tok, Tokenizer) and "_model" in vars(tok) and tok._model.segmenter.mirror is not None:
-        raise ValueError(
-            "mirror: other libraries cannot encode a document and its mirror alike. Use save(path)."
-        )
+    refusal = ""
+    if isinstance(tok, Tokenizer) and (model := vars(tok).get("_model")) is not None:
+        if model.alphabet.names is not None and format != "ubpe":
+            refusal = f"format: {quoted(format)} has no symbols with names; save(path) keeps them, and 'ubpe' has words"
+        elif model.segmenter.frame:
+            refusal = f"format: {quoted(format)} has no frames, and would encode to other ids; save(path) keeps them"
+        elif model.segmenter.mirror is not None:
+            refusal = "mirror: other libraries cannot encode a document and its mirror alike. Use save(path)."
+    if refusal:
+        raise ValueError(refusal)
     content = write(_exported(tok), **options)
     if path is None:
         return content

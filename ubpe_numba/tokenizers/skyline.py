@@ -67,7 +67,7 @@ def skyline(tok: Tokenizer, ids: Any) -> NDArray[np.void]:
     born, parts = nesting(now, tokens)
     lengths = now.vocabulary.lengths.copy()
     _, vocabulary, segmenter = now._fitted()
-    number = np.arange(len(vocabulary)) if segmenter.token_ids is None else segmenter.token_ids
+    number = segmenter.ids(len(vocabulary))
     there = np.flatnonzero(number >= 0)
     lengths[number[there]] = np.diff(vocabulary.offsets)[there]
     blocks = np.empty(int(np.where(parts[:, 0] < 0, 1, 2 * lengths - 1)[tokens].sum()), BLOCK)
@@ -86,7 +86,7 @@ def nesting(tok: Tokenizer, ids: NDArray[np.integer[Any]]) -> tuple[NDArray[np.i
     if (own := tok._encodes_by) != "rank":
         way = "use tok.with_objective('rank')" if "objective" in vars(tok) else "use BPE"
         raise ValueError(f"tok: expected a tokenizer that encodes by merge rank, got {own!r}; {way}")
-    number = np.arange(size) if segmenter.token_ids is None else segmenter.token_ids
+    number = segmenter.ids(size)
     if (
         vocabulary.merges is None
         or not vocabulary.in_order_of_creation

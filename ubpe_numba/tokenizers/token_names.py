@@ -41,7 +41,7 @@ def token_names(model: Model) -> TokenNames:
     placeholders = placeholder_names(segmenter)
     called, words_by_id = _of_tokens(model), [*_of_special(model)]
     special = dict(words_by_id)
-    numbers = range(len(called)) if segmenter.token_ids is None else segmenter.token_ids.tolist()
+    numbers = segmenter.ids(len(called)).tolist()
     names = {i: name for i, name in zip(reversed(numbers), reversed(called), strict=True) if i >= 0}
     names |= {i: placeholders[name] for i, name in zip(numbers, called, strict=True) if name in placeholders}
     if (unknown := segmenter.unknown) is not None and unknown.byte_ids is not None:

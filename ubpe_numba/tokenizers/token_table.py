@@ -107,9 +107,7 @@ class TokenTable:
         """Number the tables of a model by id; `decoder` has the symbols of each."""
         alphabet, vocabulary, segmenter = model
         n, size = vocabulary.n_alphabet, decoder.sizes.size
-        ids = (
-            np.arange(len(vocabulary), dtype=np.int32) if segmenter.token_ids is None else segmenter.token_ids
-        )
+        ids = segmenter.ids(len(vocabulary))
         self._alphabet, self._gaps = decoder.alphabet, decoder.gaps
         self.offsets = offsets_of(decoder.lengths)
         self.arena: NDArray[Any] = decoder.arena[: decoder.starts[-1]].view(decoder.dtype)

@@ -46,30 +46,22 @@ def warmup() -> None:
     for docs in ([rng.integers(0, 4, 200) for _ in range(4)], [rng.integers(0, 1200, 500) for _ in range(4)]):
         size = 4 if int(docs[0].max()) < 4 else 1200
         for rules in (FitRules(), FitRules(order="idf", encode="batch")):
-            for tokenizer in (
-                BPE(size + 20, alphabet=size, rules=rules),
-                UBPEClassic(size + 20, alphabet=size, rules=rules),
-            ):
-                tokenizer.fit(docs, progress=False)
-                tokenizer.decode_batch(tokenizer.encode_batch(docs))
+            tokenizer = UBPEClassic(size + 20, alphabet=size, rules=rules).fit(docs, progress=False)
+            tokenizer.decode_batch(tokenizer.encode_batch(docs))
         ranked = BPE(size + 20, alphabet=size).fit(docs, progress=False)
-        ranked.encode(docs[0], sample=0.5)
         skyline(ranked, ranked.encode(docs[0]))
         ranked.followers(0)
         for _ in range(FIRST):  # the last time as a short document
             ranked.decode(ranked.encode(docs[0]))
         list(ranked.stream().over([np.tile(docs[0], 5)]))
         universal = UBPE(size + 20, alphabet=size)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # documents may happen to hold the same pairs
+        with warnings.catch_warnings():  # documents may happen to hold the same pairs
+            warnings.simplefilter("ignore", UserWarning)
             universal.fit(docs, progress=False)
         universal.decode(universal.encode(docs[0]))
         universal.encode_nbest([docs[0][:20]], 2)
-        universal.refine(docs, progress=False)
-        universal.set_params(objective="shortest").encode(docs[0])
         likely = universal.refine(docs, objective="likelihood", progress=False)
         likely.encode(docs[0], sample=1.0)
-        likely.usage(docs)
         likely.index(likely.encode_batch(docs))
         likely.set_params(objective="sentencepiece").encode(docs[0])
         universal.set_params(objective="additive").encode_nbest([docs[0][:20]], 2)
@@ -90,7 +82,6 @@ def warmup() -> None:
                 None,
             )
     wide = [rng.integers(0, 1200, 2000)] * 2
-    fit(as_corpus(wide), Alphabet.dense(1200), plain._replace(n_tokens=1250), None)
     BPE(1210, alphabet=1200).fit(wide, sample_weight=[1, 2], progress=False)
     # candidates of a search, and further merges
     few = Substrings(
@@ -101,7 +92,7 @@ def warmup() -> None:
     BPE(10, alphabet=4, preprocessing=Preprocessing(known_words=[[1, 2], [3]])).fit(
         [[0, 1, 2, 3, 0, 0]], progress=False
     )
-    # only for large or uneven data: sweeps, narrow cells, a text that is laid out again, a table that grows
+    # only for large or uneven data: sweeps, narrow cells, a text that is laid out again
     few_symbols = as_corpus(rng.integers(0, 4, (4, 300)))
     for size in (4, 1200):
         merge_dense(few_symbols, Alphabet.dense(size), None, size + 20, 2**62, 2, 1, None)
@@ -110,12 +101,8 @@ def warmup() -> None:
             for of_segments in (None, np.zeros(4, np.int32)):  # as break tokens leave them
                 several = few_symbols._replace(document_of=of_segments)
                 loop_of(several, Alphabet.dense(size), settings, cell=np.int16).run(None)
-    BPE(1400, alphabet=301).fit([np.minimum(rng.zipf(1.3, 4000), 300) for _ in range(3)], progress=False)
-    BPE(300, alphabet=70).fit(list(rng.integers(0, 70, (3, 10_000))), progress=False)
     # files of other libraries
-    load(b"YQ== 0\nYg== 1\nYWI= 2\n", pretokenizer=None)
     load(({"a": 0, "aa": 1, "aaa": 2}, "a a\na aa\naa a\n"), kind="str")
-    load('{"model": {"vocab": {"a": 0, "aa": 1}, "merges": ["a a"]}}')
     WordPiece(["[UNK]", "a"]).encode(["a"])
     # the last is found as a whole word only
     tokens = [*(bytes([byte]) for byte in range(256)), b"aa", b"aaa", b"aaaaaa"]
@@ -126,26 +113,17 @@ def warmup() -> None:
     pieces = b"".join(
         field(1, field(1, piece) + field(2, score) + field(3, kind)) for piece, score, kind in rows
     )
-    load(pieces).encode("aa")
     load(pieces + field(2, field(3, 2))).encode("aa")
     # text, and so many words that their table grows
-    from ubpe_numba.coding.word_encoder import WordEncoder
     from ubpe_numba.text.count_words import count_words
 
     text = np.frombuffer(b" ".join(b"%d" % i for i in range(10_000)), np.uint8)
     for pattern in PATTERNS:
         count_words(text, np.array([0, text.size]), pattern)
-    PairEncoder(Vocabulary.from_merges(1, [[2, 0], [0, 0]]), batch=False, one_by_one=True).encode(
-        Ragged.from_lists([[0]]), None
-    )
     both = Vocabulary.from_merges(2, [[0, 0], [1, 1]])
     PairEncoder(both, batch=False, mirror=np.array([1, 0, 3, 2], np.int32)).encode(
         Ragged.from_lists([[0]]), None
     )
-    aab = Vocabulary.from_merges(256, [[97, 98], [97, 97], [257, 98]])  # which becomes a, ab
-    WordEncoder(PairEncoder(aab, batch=False), whole_words=True)
-    pairs = PairEncoder(Vocabulary.from_merges(256, [[49, 50]]), batch=False)
-    WordEncoder(pairs).encode(text, np.array([0, text.size]), PATTERNS[0])
     # what compiled functions of users call, and short calls
     from ubpe_numba.coding.headers import compile_all
 

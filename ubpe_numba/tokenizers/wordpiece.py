@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Iterable, Mapping
 from itertools import pairwise
-from typing import Any, ClassVar, Literal, Self, overload
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -223,10 +223,6 @@ class WordPiece(Decoding, Saving):
 
     # ---------------------------------------------------------------------------------------------- decoding
 
-    @overload  # type: ignore[override]
-    def decode(self, ids: Any, *, as_bytes: Literal[True], **options: Any) -> bytes: ...
-    @overload
-    def decode(self, ids: Any, *, as_bytes: Literal[False] = ..., **options: Any) -> str: ...
     def decode(
         self,
         ids: Any,
@@ -235,7 +231,7 @@ class WordPiece(Decoding, Saving):
         skip: Any = None,
         as_bytes: bool = False,
         **options: Any,
-    ) -> str | bytes:
+    ) -> Any:
         """Decode ids to words with a space between them; pieces with the prefix continue the previous word.
 
         Parameters
@@ -251,7 +247,7 @@ class WordPiece(Decoding, Saving):
         'unable [UNK] un'
         """
         one = as_document(ids, name="ids")
-        return self._texts(one, skip_special_tokens, skip, as_bytes, **options)[0]  # type: ignore[no-any-return]
+        return self._texts(one, skip_special_tokens, skip, as_bytes, **options)[0]
 
     def decode_batch(
         self,

@@ -410,6 +410,10 @@ class Segmenter(NamedTuple):
             fields["token_ids"], size
         )
 
+    def ids(self, size: int) -> np.ndarray:
+        """The ids of the `size` tokens of a vocabulary, int32."""
+        return np.arange(size, dtype=np.int32) if self.token_ids is None else self.token_ids
+
     def n_ids(self, size: int) -> int:
         """One more than the largest id of the `size` tokens of a vocabulary and of special tokens."""
         most = size - 1 if self.token_ids is None else int(self.token_ids.max())
