@@ -54,8 +54,8 @@ def fill_rows(tokens, right, bounds, pairs, starts, reach, ids, marks, out):
 
     `tokens` int64[n] are -1 if no token may follow. `right`, `starts` and `reach` as above. The tokens
     pairs[bounds[t] : bounds[t + 1]], int64, ascending, begin with t. `ids` int64[V] is the column of the
-    token at each place, -1 for a token that never occurs. `marks` int64[V + 1] is scratch, full of 0, and
-    left so. O(V + merges of the right spine) for each token.
+    token at each place, -1 for a token that never occurs. `marks` int64[V + 1] is scratch, full of 0,
+    and left so but for the last, which is not read. O(V + merges of the right spine) for each token.
 
     The merges above, the token 0, and ids [0, 4, 2, 1, 3]: the row [0, 0, 1, 0, 0].
     """
