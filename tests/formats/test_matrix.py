@@ -350,6 +350,16 @@ def test_a_call_is_cut_and_filled_as_the_file_says(seed: int) -> None:
         assert one.tolist() == made.encode(texts[0]).ids
 
 
+@pytest.mark.parametrize("make", [byte_level, llama, unigram, words, suffixes, characters])
+def test_files_with_truncation_and_padding_are_exported(make: Callable[[], str]) -> None:
+    made = tokenizers.Tokenizer.from_str(make())
+    made.enable_truncation(4)
+    made.enable_padding(length=6, pad_id=1)
+    again = tokenizers.Tokenizer.from_str(export(load(made), "tokenizer.json"))
+    assert [again.encode(text).ids for text in TEXTS] == [made.encode(text).ids for text in TEXTS]
+    assert again.truncation["max_length"] == 4 and again.padding["length"] == 6
+
+
 def test_the_tokens_that_texts_use_encode_them_alike(
     case: tuple[str, Any, list[str]], tmp_path: pathlib.Path
 ) -> None:
