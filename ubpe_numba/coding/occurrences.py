@@ -86,10 +86,10 @@ def usage_of(
         return sums
 
     total = int(offsets[-1] - offsets[0])
-    found = np.sum(
+    totals = np.sum(
         thread_pool.run(chunk, thread_pool.chunks_of(offsets, n_threads, 1), n_threads, total), axis=0
     )
-    return Usage(found[0], found[1], int(copies.sum()), gaps)
+    return Usage(totals[0], totals[1], int(copies.sum()), gaps)
 
 
 def usage_in(encoded: Ragged, corpus: Corpus, size: int, n_threads: int | None) -> Usage:

@@ -265,8 +265,8 @@ class Host:
             ends = np.arange(starts[0], starts[1] + 1)
             if vocabulary is not None:
                 whole = trusted(ids[starts[0] : starts[1]], offsets_of(inside))
-                found = PairEncoder(vocabulary, batch=False).encode(whole, self.n_threads).values
-                ends = starts[0] + offsets_of(np.diff(vocabulary.offsets)[found])
+                pair_ids = PairEncoder(vocabulary, batch=False).encode(whole, self.n_threads).values
+                ends = starts[0] + offsets_of(np.diff(vocabulary.offsets)[pair_ids])
             inner = np.minimum(np.searchsorted(ends, place.at[1:-1] - first), ends.size - 1)
             starts = np.concatenate([starts[:1], ends[inner], starts[1:]])
         lengths, at = [], [0]

@@ -43,16 +43,16 @@ def over_bytes(table: Table, unknown: Unknown) -> Table:
     ([[195, 169], [228, 184], [257, 173], [256, 258]], [-1, -1, 0, -1, 1, 2])
     """
     ids = np.full(256, -1, np.int64) if unknown.byte_ids is None else unknown.byte_ids.astype(np.int64)
-    made = {bytes([byte]): byte for byte in range(256)}  # the token of the beginning of a character
+    tokens = {bytes([byte]): byte for byte in range(256)}  # the token of the beginning of a character
     pairs, number = list[tuple[int, int]](), np.empty(len(table.symbols), np.int64)  # of each symbol, here
     for i, point in enumerate(table.symbols):  # U+DC80 to U+DCFF are one byte each
         data = (
             bytes([point & 0xFF]) if 0xDC80 <= point < 0xDD00 else chr(point).encode("utf-8", "surrogatepass")
         )
         for size in range(1, len(data)):
-            if made.setdefault(data[: size + 1], 256 + len(pairs)) == 256 + len(pairs):
-                pairs.append((made[data[:size]], data[size]))
-        number[i] = made[data]
+            if tokens.setdefault(data[: size + 1], 256 + len(pairs)) == 256 + len(pairs):
+                pairs.append((tokens[data[:size]], data[size]))
+        number[i] = tokens[data]
     token_ids = np.concatenate([ids, np.full(len(pairs), -1)])
     token_ids[number] = table.token_ids[: number.size]
     numbers = np.concatenate([number, token_ids.size + np.arange(len(table.merges))])
@@ -92,8 +92,8 @@ def of_characters(model: Model) -> tuple[dict[str, int], Pairs]:
     }
     vocab = {name: i for i, name in sorted((i, name) for i, name in of_bytes.items() if i >= 0)}
     vocab |= {name: int(token_ids[t]) for t, name in names.items()}
-    made = [pair for t, pair in enumerate(vocabulary.merges.tolist(), 256) if len(names.get(t, "")) > 1]
-    pairs = [(names[a], names[b]) for a, b in made if a != 0xFE and b != 0xFF]
+    merged = [pair for t, pair in enumerate(vocabulary.merges.tolist(), 256) if len(names.get(t, "")) > 1]
+    pairs = [(names[a], names[b]) for a, b in merged if a != 0xFE and b != 0xFF]
     return vocab, ([a for a, _ in pairs], [b for _, b in pairs])
 
 
@@ -133,10 +133,10 @@ def with_marks(
     forms = [(inside, c, inside + c) for c in letters] if prefix else []
     forms += [(c, end, c + end) for c in letters] if suffix else []
     forms += [(inside + c, end, inside + c + end) for c in letters] if prefix and suffix else []
-    for left, right, made in forms:
-        if made not in out:
+    for left, right, joined in forms:
+        if joined not in out:
             raise ModelFormatError(
-                f"vocab: {quoted(made.strip(inside + end))}: a symbol at some places of a word only: not supported"
+                f"vocab: {quoted(joined.strip(inside + end))}: a symbol at some places of a word only: not supported"
             )
         pairs[0].append(left)
         pairs[1].append(right)
@@ -171,7 +171,7 @@ def without_marks(
     for name, i in vocab.items():
         if out.setdefault(new := plain(name), i) != i:
             raise ValueError(f"vocabulary: the tokens {out[new]} and {i} would both be {quoted(new)}")
-    kept = [
+    others = [
         (left, right) for left, right in zip(*merges, strict=True) if left not in marks and right not in marks
     ]
-    return out, ([plain(left) for left, _ in kept], [plain(right) for _, right in kept])
+    return out, ([plain(left) for left, _ in others], [plain(right) for _, right in others])

@@ -148,10 +148,10 @@ def words_of(model: Model) -> tuple[dict[str, int], dict[str, int]]:
 
     ValueError for a word that is not text.
     """
-    found: tuple[dict[str, int], dict[str, int]] = {}, {}
+    by_kind: tuple[dict[str, int], dict[str, int]] = {}, {}
     special = model.segmenter.special
     if special is None:
-        return found
+        return by_kind
     written = (special.found | special.named).tolist()
     words = zip(special.words, special.ids.tolist(), special.always.tolist(), written, strict=True)
     for word, i, known in (word[:3] for word in words if word[3]):
@@ -160,8 +160,8 @@ def words_of(model: Model) -> tuple[dict[str, int], dict[str, int]]:
             text.encode()
         except UnicodeError as error:
             raise ValueError(f"special_tokens: {quoted(word)} is not text") from error
-        found[known][text] = i
-    return found
+        by_kind[known][text] = i
+    return by_kind
 
 
 def text_of(alphabet: Alphabet, word: Word) -> str:
@@ -186,7 +186,7 @@ def unheard(model: Model, vocab: dict[str, int]) -> dict[str, int]:
     special, kind = model.segmenter.special, model.alphabet.kind
     if special is None:
         return {}
-    found: dict[str, int] = {}
+    unheard_names: dict[str, int] = {}
     bytewise = kind == "bytes" and model.segmenter.unknown is None
     for i in np.flatnonzero(~special.found & ~special.named).tolist():
         word = special.words[i]
@@ -195,8 +195,8 @@ def unheard(model: Model, vocab: dict[str, int]) -> dict[str, int]:
             name = data.decode("utf-8", "replace") if name in vocab else name
         else:
             name = _characters(model.alphabet, word) if isinstance(word, tuple) else str(word)
-        found[name] = int(special.ids[i])
-    return found
+        unheard_names[name] = int(special.ids[i])
+    return unheard_names
 
 
 def _characters(alphabet: Alphabet, word: tuple[int, ...]) -> str:
@@ -232,17 +232,17 @@ def samples_of(model: Model) -> list[Any]:
             ids = alphabet.lookup(np.array(symbols, np.int64))
             out.append(ids[ids >= 0].tolist())
     docs = [alphabet.to_symbols(np.array(ids, np.int32)) for ids in out]
-    given: list[Any] = [alphabet.output(symbols) for symbols in docs]
-    first, last = given[0], given[-1]
+    samples: list[Any] = [alphabet.output(symbols) for symbols in docs]
+    first, last = samples[0], samples[-1]
     for word in [] if segmenter.special is None else segmenter.special.words:
         if alphabet.kind == "int" and isinstance(word, str):  # a name, which no document holds
             continue
         if isinstance(word, tuple):
-            given.append(np.array([*docs[0].tolist(), *word, *docs[-1].tolist()], np.int64))
+            samples.append(np.array([*docs[0].tolist(), *word, *docs[-1].tolist()], np.int64))
         else:
             word = word.encode() if isinstance(word, str) and alphabet.kind == "bytes" else word
-            given.append(first + word + last)
-    return given
+            samples.append(first + word + last)
+    return samples
 
 
 def texts_of(alphabet: Alphabet, samples: Samples) -> tuple[list[Any], list[list[int]], list[str]]:
@@ -282,8 +282,8 @@ def changed(model: Model, docs: list[Any]) -> Stretches:
     They are split if splitting changes text.
     """
     segmenter, chosen = model.segmenter, ("all", "all")
-    given = as_documents(docs) if segmenter.encoding is None else utf8_documents(docs)
-    return segmenter.stretches(given, "docs", chosen)
+    documents = as_documents(docs) if segmenter.encoding is None else utf8_documents(docs)
+    return segmenter.stretches(documents, "docs", chosen)
 
 
 def without_unknown(model: Model, samples: Samples) -> Samples:
@@ -300,18 +300,18 @@ def without_unknown(model: Model, samples: Samples) -> Samples:
     pieces = changed(model, docs)
     at = np.flatnonzero(model.alphabet.lookup(pieces.values) < 0)
     odd = set((np.searchsorted(pieces.cuts[pieces.first], at, side="right") - 1).tolist())
-    kept = [i for i in range(len(docs)) if i not in odd]
-    return [docs[i] for i in kept], [ids[i] for i in kept]
+    usable = [i for i in range(len(docs)) if i not in odd]
+    return [docs[i] for i in usable], [ids[i] for i in usable]
 
 
 def encode_with(plan: Plan, docs: list[Any], unknown: UnknownChoice = "skip") -> list[list[int]]:
     """Ids of documents, special tokens allowed, unknown symbols left out unless one replaces them."""
     segmenter = plan.model.segmenter
-    given = as_documents(docs) if segmenter.encoding is None else utf8_documents(docs)
+    documents = as_documents(docs) if segmenter.encoding is None else utf8_documents(docs)
     if segmenter.unknown is not None and segmenter.encoding is None:
         unknown = "raise"  # a rule of the model
-    found: list[list[int]] = plan.documents(given, unknown, ("all", "all"), "docs")[0].to_lists()
-    return found
+    ids: list[list[int]] = plan.documents(documents, unknown, ("all", "all"), "docs")[0].to_lists()
+    return ids
 
 
 def compare(docs: list[Any], mine: list[list[int]], theirs: list[list[int]], what: str) -> None:

@@ -64,21 +64,21 @@ def read(path: Any) -> Pieces | Table | Words:
     ModelFormatError, with the fault, for a file that is not valid or not supported; OSError if it cannot be
     read.
     """
-    found = read_fields(path, _PREFIX)
-    if odd := [name for name in found if not _FIELDS.fullmatch(name)]:
+    fields = read_fields(path, _PREFIX)
+    if odd := [name for name in fields if not _FIELDS.fullmatch(name)]:
         warnings.warn(f"{_PREFIX}{odd[0]} is not read", UserWarning, stacklevel=2)
-    kind, names = found.get("model"), found.get("tokens")
+    kind, names = fields.get("model"), fields.get("tokens")
     if not isinstance(names, list) or not names or not all(names):
         raise ModelFormatError("tokenizer.ggml.tokens: expected a list of tokens")
-    types = _numbers(found, "token_type", "iu", [sentencepiece.NORMAL] * len(names)).astype(np.int64)
+    types = _numbers(fields, "token_type", "iu", [sentencepiece.NORMAL] * len(names)).astype(np.int64)
     if types.shape != (len(names),) or types.min() < sentencepiece.NORMAL or types.max() > BYTE:
         raise ModelFormatError("tokenizer.ggml.token_type: expected a type of 1 to 6 for every token")
     if kind in ("llama", "t5"):
-        return _pieces(found, names, types, kind == "t5")
+        return _pieces(fields, names, types, kind == "t5")
     if kind in ("gpt2", "gemma4"):
-        return _table(found, names, types, "gemma4" if kind == "gemma4" else found.get("pre", "default"))
+        return _table(fields, names, types, "gemma4" if kind == "gemma4" else fields.get("pre", "default"))
     if kind == "bert":
-        return _words(found, names, types)
+        return _words(fields, names, types)
     raise ModelFormatError(
         f"tokenizer.ggml.model: {quoted(kind)} is not supported; there are llama, t5, gpt2, gemma4 and bert. Read the file that "
         "the model was published with, if there is one"
@@ -246,7 +246,7 @@ def read_fields(path: str | os.PathLike[str], prefix: str) -> dict[str, Any]:
         n = head.number("<Q", "the number of fields")
         if n > _MOST_FIELDS:
             raise ModelFormatError(f"not a file of gguf: {n} fields; expected at most {_MOST_FIELDS}")
-        found: dict[str, Any] = {}
+        fields: dict[str, Any] = {}
         names = set()
         for i in range(n):
             (name,) = head.values(_STRING, 1, f"the name of field {i}", True)
@@ -255,8 +255,8 @@ def read_fields(path: str | os.PathLike[str], prefix: str) -> dict[str, Any]:
             names.add(name)
             value = head.value(name, name.startswith(prefix))
             if value is not None:
-                found[name.removeprefix(prefix)] = value
-        return found
+                fields[name.removeprefix(prefix)] = value
+        return fields
 
 
 class _Head:

@@ -72,8 +72,8 @@ def read(
     vocab = read_vocab(model.get("vocab"), "model: vocab")
     special, known, flags = added_of(file.get("added_tokens", []), vocab, normalizer)
     unknown = None if bytewise else _unknown(model, vocab)
-    given = model.get("merges")
-    merges = given if isinstance(given, NamePairs) else _merges(given)
+    listed_merges = model.get("merges")
+    merges = listed_merges if isinstance(listed_merges, NamePairs) else _merges(listed_merges)
     stand_in: str | bytes | None = None
     if kind in (None, "bytes") and unknown is not None and unknown.byte_ids is None:
         left, right, _ = merges.ids(vocab)
@@ -251,12 +251,12 @@ def _cuts(vocab: dict[str, int], runs: dict[int, int]) -> str | None:
     No token crosses these places. Text must also be split within runs.
     """
     across = [name for name in vocab if MARK in name.lstrip(MARK)]
-    kept = [
+    safe = [
         (left, right) for left, mark, right in (name.partition(MARK) for name in across[:9]) if left and right
     ]
-    at_marks = MARK in vocab and len(kept) == len(across) < 9 and not any(MARK in right for _, right in kept)
+    at_marks = MARK in vocab and len(safe) == len(across) < 9 and not any(MARK in right for _, right in safe)
     cuts = MarkCuts(
-        at_marks, tuple(kept) if at_marks else (), tuple((chr(point), n) for point, n in runs.items())
+        at_marks, tuple(safe) if at_marks else (), tuple((chr(point), n) for point, n in runs.items())
     )
     return cuts.pattern if at_marks or runs else None
 
@@ -290,9 +290,9 @@ def _symbol_for_unknown(model: dict[str, Any], kind: str | None) -> str:
         name: model.get(name)
         for name in ("fuse_unk", "ignore_merges", "continuing_subword_prefix", "end_of_word_suffix")
     }
-    if said := next((what for what, is_so in odd.items() if is_so), None):
+    if unsupported := next((what for what, is_so in odd.items() if is_so), None):
         raise ModelFormatError(
-            f"model: unk_token: {quoted(word)} is part of merges, which is not supported with {said}"
+            f"model: unk_token: {quoted(word)} is part of merges, which is not supported with {unsupported}"
         )
     return str(word)
 
@@ -438,15 +438,15 @@ def cut_of(splitter: Splitter | None) -> tuple[str | None, Splitter | None]:
     patterns = [cutter.pattern for cutter in splitter.cutters]
     if len(patterns) < 2:
         return next(iter(patterns), None), None
-    found = name_of(*patterns)
-    return (None, splitter) if found is None else (NAMED[found], None)
+    name = name_of(*patterns)
+    return (None, splitter) if name is None else (NAMED[name], None)
 
 
 def added_of(
     tokens: Any, vocab: dict[str, int], normalizer: Normalizer | None
 ) -> tuple[dict[str, int], dict[str, int], dict[str, int]]:
     """The ids of special added tokens, and of the others (known words here); flags of both."""
-    found: tuple[dict[str, int], dict[str, int]] = {}, {}
+    ids: tuple[dict[str, int], dict[str, int]] = {}, {}
     free, others, flags, late = len(vocab), list[str](), dict[str, int](), {"": ""}
     taken = set(vocab.values()) if max(vocab.values(), default=0) >= free else ()  # where ids have gaps
     if not isinstance(tokens, list):
@@ -468,7 +468,7 @@ def added_of(
             )
         if not (word := token["content"]):
             continue
-        token_id = vocab.get(word, found[0].get(word, found[1].pop(word, -1)))
+        token_id = vocab.get(word, ids[0].get(word, ids[1].pop(word, -1)))
         if token_id < 0:  # the id that tokenizers gives it, whatever the file says
             token_id, free = free, free + 1
             if token_id in taken:
@@ -485,7 +485,7 @@ def added_of(
                 f"added_tokens[{i}]: {wrong}: expected true or false, got {quoted(token[wrong])}"
             )
         # the last of a duplicate word counts
-        found[not (token.get("special") or word in found[0])][word] = token_id
+        ids[not (token.get("special") or word in ids[0])][word] = token_id
         before, flags[word] = (
             flags.get(word),
             sum(bit for name, bit in FLAGS.items() if token.get(name) is True),
@@ -504,7 +504,7 @@ def added_of(
     # all of them are looked for in one go
     if normalizer is None and len({mask & NORMALIZED for mask in flags.values()}) < 2:
         flags = {word: mask & ~NORMALIZED for word, mask in flags.items()}
-    return *found, {word: mask for word, mask in flags.items() if mask}
+    return *ids, {word: mask for word, mask in flags.items() if mask}
 
 
 def decoding_of(
@@ -540,14 +540,14 @@ def decoding_of(
         inside = steps[at].get("decoders")
         steps[at : at + 1] = inside if isinstance(inside, list) else [None]
     kinds = [step.get("type") if isinstance(step, dict) else None for step in steps]
-    made, exact = Decoding(), True
+    decoding, exact = Decoding(), True
     if bytewise or marks is not None:
         exact = kinds == ["ByteLevel"]
         if marks is not None:
             exact = any(
                 step.get("pattern") == {"Regex": SUFFIX + "$"} for step in steps if isinstance(step, dict)
             )
-        made = marks or made
+        decoding = marks or decoding
     for i, (kind, step) in enumerate(
         zip(kinds, steps, strict=True) if not bytewise and marks is None else ()
     ):
@@ -557,22 +557,22 @@ def decoding_of(
             and not {"ByteFallback", "Fuse"} & {*before}
             and (old := step["pattern"].get("String"))
         ):
-            made = made._replace(replace=(*made.replace, (old, step["content"])))
+            decoding = decoding._replace(replace=(*decoding.replace, (old, step["content"])))
         elif kind == "Metaspace" and kinds == ["Metaspace"] and (mark := step.get("replacement")):
-            made = Decoding(((mark, " "),))
+            decoding = Decoding(((mark, " "),))
             if step.get("prepend_scheme", "always") != "never" and step.get("add_prefix_space") is not False:
-                made = Decoding(((mark, " "),), " ", 64, first=True)
+                decoding = Decoding(((mark, " "),), " ", 64, first=True)
             exact = not any(mark in name.lstrip(mark) or name[:1] == " " for name in (*names, *added))
         elif kinds[i - 1 :] == ["Fuse", "Strip"] and step.get("stop") == 0 and step["start"] <= 64:
-            made = made._replace(strip=step["content"], n=step["start"])
+            decoding = decoding._replace(strip=step["content"], n=step["start"])
         elif kind not in ("ByteFallback", "Fuse") or (kind == "ByteFallback" and "Fuse" in before):
             exact = False
     if not bytewise and ("ByteFallback" in kinds) is not by_bytes:
         exact = exact and BYTE_NAMES.keys().isdisjoint(names)
     if lost is not None and not exact:
         warnings.warn(f"decoder: {lost}", UserWarning, stacklevel=2)
-    made = made if exact else made._replace(by_names=True)
-    return made if made != Decoding() else None
+    decoding = decoding if exact else decoding._replace(by_names=True)
+    return decoding if decoding != Decoding() else None
 
 
 def processed(processor: Any) -> Template:
@@ -580,13 +580,13 @@ def processed(processor: Any) -> Template:
 
     ModelFormatError if it is not valid.
     """
-    made, steps = Template(), [] if processor is None else [processor]
+    frame, steps = Template(), [] if processor is None else [processor]
     while steps:
         step = steps.pop(0)
         kind = step.get("type") if isinstance(step, dict) else None
         if kind not in ("Sequence", "ByteLevel", *_AROUND):
             raise ModelFormatError(f"post_processor: {quoted(kind)} is not supported")
-        if kind in _AROUND and made[:2] != Template()[:2]:
+        if kind in _AROUND and frame[:2] != Template()[:2]:
             raise ModelFormatError(
                 "post_processor: two steps that put tokens around a text are not supported"
             )
@@ -594,7 +594,7 @@ def processed(processor: Any) -> Template:
             if kind == "Sequence":
                 steps[:0] = step["processors"]
                 continue
-            single, pair, types = made.single, made.pair, made.types
+            single, pair, types = frame.single, frame.pair, frame.types
             if kind == "TemplateProcessing":
                 ids: dict[str, list[int]] = {
                     name: [*map(int, word["ids"])] for name, word in step["special_tokens"].items()
@@ -620,15 +620,15 @@ def processed(processor: Any) -> Template:
                 types = 0, t
             trims = kind in ("ByteLevel", "RobertaProcessing") and step.get("trim_offsets", True)
             added = [bool(step.get("add_prefix_space", True))] if trims else []
-            made = Template(single, pair, (*made.trims, *added), types)
+            frame = Template(single, pair, (*frame.trims, *added), types)
         except (TypeError, ValueError, LookupError, AttributeError) as error:
             raise ModelFormatError(f"post_processor: {quoted(kind)} is not valid: {error!r}") from error
-    for around, texts in ((made.single, [FIRST]), (made.pair, [FIRST, SECOND])):
+    for around, texts in ((frame.single, [FIRST]), (frame.pair, [FIRST, SECOND])):
         if sorted(i for i, _ in around if i >= FIRST) != texts or any(t >= FIRST for _, t in around):
             raise ModelFormatError(
                 "post_processor: expected every text once, and ids and type ids below 2**31"
             )
-    return made
+    return frame
 
 
 def outer(file: dict[str, Any], config: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -647,8 +647,8 @@ def outer(file: dict[str, Any], config: Mapping[str, Any]) -> dict[str, Any] | N
             UserWarning,
             stacklevel=2,
         )
-    found = {name: file.get(name) for name in _OUTER if name == "decoder" or file.get(name) is not None}
-    processed(found.get("post_processor"))
+    outer_parts = {name: file.get(name) for name in _OUTER if name == "decoder" or file.get(name) is not None}
+    processed(outer_parts.get("post_processor"))
     parts = {name: file.get(name) for name in ("normalizer", "pre_tokenizer", *_OUTER)} | {
         "version": file.get("version", "1.0")
     }
@@ -680,7 +680,7 @@ def outer(file: dict[str, Any], config: Mapping[str, Any]) -> dict[str, Any] | N
             call["padding"] = "longest"
         if call := {name: value for name, value in call.items() if value is not None}:
             config["call"] = call
-    return {**found, **({"config": config} if config else {})} or None
+    return {**outer_parts, **({"config": config} if config else {})} or None
 
 
 #: Post-processors that put special tokens around a text.
@@ -733,13 +733,13 @@ def file_of(
         [(i, word, True) for word, i in special.items()] + [(i, word, False) for word, i in known.items()]
     )
     changes = [] if table.normalizer is None else table.normalizer.state()
-    made = table.decoding or Decoding()
+    rule = table.decoding or Decoding()
     joins: list[dict[str, Any]] = [
-        {"type": "Replace", "pattern": {"String": old}, "content": new} for old, new in made.replace
+        {"type": "Replace", "pattern": {"String": old}, "content": new} for old, new in rule.replace
     ]
     joins += [{"type": "ByteFallback"}] if model.get("byte_fallback") is True else []
     joins.append({"type": "Fuse"})
-    joins += [{"type": "Strip", "content": made.strip, "start": made.n, "stop": 0}] if made.n else []
+    joins += [{"type": "Strip", "content": rule.strip, "start": rule.n, "stop": 0}] if rule.n else []
     return {
         "version": "1.0",
         **{name: own.get(name) for name in ("truncation", "padding")},

@@ -57,10 +57,10 @@ def roots_of(pairs: np.ndarray, n_symbols: int) -> np.ndarray | None:
     roots = np.concatenate([np.full(n_symbols, -1), own])
     lefts, rights = pairs[:, 0].copy(), pairs[:, 1].copy()
     for _ in range(_DEPTH):
-        found = np.maximum(own, np.maximum(roots[lefts], roots[rights]))
-        if np.array_equal(found, roots[n_symbols:]):
+        ranks = np.maximum(own, np.maximum(roots[lefts], roots[rights]))
+        if np.array_equal(ranks, roots[n_symbols:]):
             return roots
-        roots[n_symbols:] = found
+        roots[n_symbols:] = ranks
     return None
 
 
@@ -125,10 +125,10 @@ def run_order(pairs: np.ndarray, n_symbols: int) -> tuple[np.ndarray, np.ndarray
     roots = roots_of(pairs, n_symbols)
     if roots is None:
         return None
-    made = roots[n_symbols:]
+    made_before = roots[n_symbols:]
     groups: dict[int, list[int]] = {}
-    for i in np.flatnonzero(made != np.arange(m)).tolist():
-        groups.setdefault(int(made[i]), []).append(i)
+    for i in np.flatnonzero(made_before != np.arange(m)).tolist():
+        groups.setdefault(int(made_before[i]), []).append(i)
     new, place, longest = pairs.copy(), np.arange(m, dtype=np.float64), {}
     for root, members in groups.items():
         symbol = int(pairs[root, 0])

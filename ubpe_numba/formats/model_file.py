@@ -162,11 +162,11 @@ def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     >>> unique([("a", 1), ("b", 2)])
     {'a': 1, 'b': 2}
     """
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    document = dict(pairs)
+    if len(document) < len(pairs):
         twice = Counter(key for key, _ in pairs).most_common(1)[0][0]
         raise ModelFormatError(f"JSON: the key {quoted(twice)} is there twice in an object")
-    return found
+    return document
 
 
 def parse_json(data: str | bytes, number: Callable[[str], Any] = float) -> Any:

@@ -172,8 +172,8 @@ class NamePairs:
 
     def lists(self) -> Pairs:
         """All left parts, and all right parts."""
-        found = [self[i] for i in range(len(self))]
-        return [left for left, _ in found], [right for _, right in found]
+        names = [self[i] for i in range(len(self))]
+        return [left for left, _ in names], [right for _, right in names]
 
     def of_those(self, which: np.ndarray) -> NamePairs:
         """Some of the pairs, bool[m]. O(bytes).
@@ -196,14 +196,14 @@ class NamePairs:
         text, starts = flat_names(list(vocab))
         values = np.concatenate([text, self.text, np.zeros(8, np.uint8)])
         table = np.full(4 << len(vocab).bit_length(), -1, np.int64)
-        found = np.empty((3, len(self)), np.int32)
-        if not numbers_of_pairs(values, starts, self.starts + text.size, table, found):
+        numbers = np.empty((3, len(self)), np.int32)
+        if not numbers_of_pairs(values, starts, self.starts + text.size, table, numbers):
             raise ModelFormatError(
                 "vocab: the tokens collide in a hash table, as only tokens do that are chosen for that"
             )
         ids = np.fromiter(itertools.chain(vocab.values(), [-1]), np.int64, len(vocab) + 1)
-        left, right, made = ids[found]
-        return left, right, made
+        left, right, joined = ids[numbers]
+        return left, right, joined
 
 
 # ---------------------------------------------------------------------------------------------------- pairs
@@ -227,10 +227,10 @@ def with_parts(left: np.ndarray, right: np.ndarray, made: np.ndarray, symbols: n
     for _ in range(_MOST_ROUNDS):
         known = is_symbol.copy()
         known[made[there]] = True
-        found = there & known[left] & known[right]
-        if found.sum() == there.sum():
+        known_pairs = there & known[left] & known[right]
+        if known_pairs.sum() == there.sum():
             return there
-        there = found
+        there = known_pairs
     raise ModelFormatError(
         f"merges: there are more than {_MOST_ROUNDS} levels of pairs whose parts nothing makes"
     )
@@ -314,19 +314,19 @@ class MergedAlone:
 
     def last(self, which: np.ndarray) -> np.ndarray:
         """The rank of the last merge in the tokens of some pairs, int64; -1 if several tokens remain."""
-        made = self._by_rank[2]
+        rank_of = self._by_rank[2]
         entries, id_of, known = self._tables
-        todo = which[known[made[which]] == _NOT_YET]
+        todo = which[known[rank_of[which]] == _NOT_YET]
         if todo.size:
             if float((self.lengths[todo].astype(np.float64) ** 2).sum()) > WORK:
                 raise ModelFormatError("merges: too many tokens, or too long ones, are made by several pairs")
             ends, ranks, parts = np.empty((3, int(np.diff(self._starts).max())), np.int32)
             last = np.empty(todo.size, np.int64)
-            tokens = made.astype(np.int32)
+            tokens = rank_of.astype(np.int32)
             last_merges(self.pairs.text, self._starts, todo, id_of, tokens, entries, ends, ranks, parts, last)
-            known[made[todo]] = last
-        found: np.ndarray = known[made[which]]
-        return found
+            known[rank_of[todo]] = last
+        last_ranks: np.ndarray = known[rank_of[which]]
+        return last_ranks
 
 
 def pairs_that_occur(
@@ -378,13 +378,13 @@ def from_names(
     ([97, 98], array([[0, 1]], dtype=int32), array([0, 1, 2]), {'<s>': 3}, {})
     """
     pairs_of_names = NamePairs.of(merges)
-    left, right, made = pairs_of_names.ids(vocab)
-    if (missing := np.flatnonzero((left < 0) | (right < 0) | (made < 0))).size:
+    left, right, joined = pairs_of_names.ids(vocab)
+    if (missing := np.flatnonzero((left < 0) | (right < 0) | (joined < 0))).size:
         parts = pairs_of_names[int(missing[0])]
         token = next(token for token in (*parts, "".join(parts)) if token not in vocab)
         raise ModelFormatError(f"merges[{missing[0]}]: {quoted(token)} is not in the vocabulary")
     used = np.zeros(max(vocab.values()) + 1, bool)  # by ids of `vocab`, like `number`
-    used[left] = used[right] = used[made] = True
+    used[left] = used[right] = used[joined] = True
     added = {**special, **known}
     value = BYTE_OF if kind == "bytes" else {}
     single = [
@@ -395,16 +395,16 @@ def from_names(
     )
     symbols, values = _symbols([token for _, token in letters], kind, value)
     symbol_ids = np.fromiter(map(vocab.__getitem__, symbols), np.int64, len(symbols))
-    if loose and not (there := last_of_each(left, right) & with_parts(left, right, made, symbol_ids)).all():
-        pairs_of_names, left, right, made = (
+    if loose and not (there := last_of_each(left, right) & with_parts(left, right, joined, symbol_ids)).all():
+        pairs_of_names, left, right, joined = (
             pairs_of_names.of_those(there),
             left[there],
             right[there],
-            made[there],
+            joined[there],
         )
-    alone = MergedAlone(pairs_of_names, (left, right, made), letters)
-    chosen = pairs_that_occur(pairs_of_names, left, right, made, alone)
-    token_ids, pairs, number = _numbered(symbol_ids, left, right, made, chosen, used.size)
+    alone = MergedAlone(pairs_of_names, (left, right, joined), letters)
+    chosen = pairs_that_occur(pairs_of_names, left, right, joined, alone)
+    token_ids, pairs, number = _numbered(symbol_ids, left, right, joined, chosen, used.size)
     one_by_one, runs = False, dict[int, int]()
     if (pairs.max(axis=1, initial=-1) >= len(symbols) + np.arange(len(pairs))).any() and pairs.min(
         initial=0
@@ -415,7 +415,7 @@ def from_names(
         runs = {values[symbol]: n for symbol, n in longest.items()}
         left[chosen], right[chosen] = token_ids[pairs].T
         chosen = chosen[order]
-        token_ids, pairs, number = _numbered(symbol_ids, left, right, made, chosen, used.size)
+        token_ids, pairs, number = _numbered(symbol_ids, left, right, joined, chosen, used.size)
     if (missing := np.flatnonzero(pairs.min(axis=1, initial=0) < 0)).size:
         part = pairs_of_names[int(chosen[missing[0]])][int(pairs[missing[0], 0] >= 0)]
         raise ModelFormatError(f"merges: {quoted(part)} is part of a pair, but no pair makes it")
@@ -484,8 +484,8 @@ def _in_order_of_creation(
     order = creation_order(inner, n_symbols)
     if order is not None:
         return np.concatenate([there[order], never]), pairs, False, {}
-    if cut_runs and (found := run_order(inner, n_symbols)) is not None:
-        new, by_run, longest = found
+    if cut_runs and (in_runs := run_order(inner, n_symbols)) is not None:
+        new, by_run, longest = in_runs
         too_long = [alone.letters[symbol][1] * (n + 1) for symbol, n in longest.items()]
         long = chosen[alone.lengths[chosen] > min(longest.values())]
         tokens = ["".join(alone.pairs[i]) for i in long.tolist()]

@@ -38,30 +38,30 @@ class Messages(NamedTuple):
     @classmethod
     def _listed(cls, data: np.ndarray, begins: np.ndarray, ends: np.ndarray, most: int) -> Messages:
         room = min(most, int((ends - begins).sum()) // 2 + 1)  # memory that is not written to costs nothing
-        found = np.empty(room, FIELD)
-        n = int(wire_fields(data, begins, ends, found))
+        fields_of = np.empty(room, FIELD)
+        n = int(wire_fields(data, begins, ends, fields_of))
         if n == TOO_MANY:
             raise ModelFormatError(f"more than {most} fields in a message of protobuf")
         if n < 0:
             raise ModelFormatError(f"not a message of protobuf: byte {-2 - n}")
-        return cls(data, begins, ends, found[:n])
+        return cls(data, begins, ends, fields_of[:n])
 
     def inside(self, number: int, most: int) -> Messages:
         """The messages in the fields of a number; errors as of `of`."""
-        found = self._of(number, BYTES)
-        return self._listed(self.data, found["value"].copy(), found["end"].copy(), most)
+        place = self._of(number, BYTES)
+        return self._listed(self.data, place["value"].copy(), place["end"].copy(), most)
 
     def _of(self, number: int, wire_type: int) -> np.ndarray:
         """The fields of a number, FIELD[k]; fields of another wire type are unknown, and no error."""
         listed = self.listed
-        found: np.ndarray = listed[(listed["number"] == number) & (listed["type"] == wire_type)]
-        return found
+        matches: np.ndarray = listed[(listed["number"] == number) & (listed["type"] == wire_type)]
+        return matches
 
     def _last(self, number: int, wire_type: int) -> tuple[np.ndarray, np.ndarray]:
         """The last field of a number in each message that has it: FIELD[k], and the messages, int64[k]."""
-        found = self._of(number, wire_type)
-        last = np.flatnonzero(np.diff(found["message"], append=-1))
-        return found[last], found["message"][last]
+        fields_of = self._of(number, wire_type)
+        last = np.flatnonzero(np.diff(fields_of["message"], append=-1))
+        return fields_of[last], fields_of["message"][last]
 
     def strings(self, number: int) -> list[bytes]:
         """The bytes of all fields of a number."""
@@ -72,24 +72,24 @@ class Messages(NamedTuple):
 
     def texts(self, number: int) -> tuple[np.ndarray, np.ndarray]:
         """Bytes of a field of every message as one text, uint8, and lengths int64[m], 0 if it is absent."""
-        found, which = self._last(number, BYTES)
+        fields_of, which = self._last(number, BYTES)
         lengths = np.zeros(self.begins.size, np.int64)
-        lengths[which] = sizes = found["end"] - found["value"]
-        shift = np.repeat(found["value"] - (np.cumsum(sizes) - sizes), sizes)
+        lengths[which] = sizes = fields_of["end"] - fields_of["value"]
+        shift = np.repeat(fields_of["value"] - (np.cumsum(sizes) - sizes), sizes)
         return self.data[shift + np.arange(shift.size)], lengths
 
     def integers(self, number: int, default: int) -> np.ndarray:
         """A varint of every message, int64[m]."""
-        found, which = self._last(number, VARINT)
+        fields_of, which = self._last(number, VARINT)
         values = np.full(self.begins.size, default)
-        values[which] = found["value"]
+        values[which] = fields_of["value"]
         return values
 
     def floats(self, number: int, default: float) -> np.ndarray:
         """A float of every message, float32[m]."""
-        found, which = self._last(number, FIXED32)
+        fields_of, which = self._last(number, FIXED32)
         values = np.full(self.begins.size, default, np.float32)
-        values[which] = self.data[found["value"][:, None] + np.arange(4)].copy().view("<f4")[:, 0]
+        values[which] = self.data[fields_of["value"][:, None] + np.arange(4)].copy().view("<f4")[:, 0]
         return values
 
 

@@ -171,7 +171,7 @@ def _known_words(words: Any, alphabet: Alphabet) -> dict[Any, int]:
     """The id of each known word: `str`, or tuples of integers."""
     if not isinstance(words, dict):
         raise ModelFormatError("known_words: expected a JSON object")
-    found: dict[Any, int] = {}
+    known: dict[Any, int] = {}
     first, last = alphabet.size, alphabet.size + len(words) - 1
     ids = {str(i): i for i in range(first, last + 1)}
     for key, word in words.items():
@@ -182,14 +182,14 @@ def _known_words(words: Any, alphabet: Alphabet) -> dict[Any, int]:
             raise ModelFormatError(
                 f"known_words[{shortened(key, 40)}]: expected {'integers' if alphabet.kind == 'int' else 'a str'}"
             )
-        if word in found or not word:
+        if word in known or not word:
             raise ModelFormatError(
                 f"known_words[{shortened(key, 40)}]: {quoted(word)} is empty or there twice"
             )
         if key not in ids:
             raise ModelFormatError(f"known_words: expected the ids {first}..{last}, got {quoted(key)}")
-        found[word] = ids[key]
-    return found
+        known[word] = ids[key]
+    return known
 
 
 def _tokens(dump: dict[str, Any], name: str, alphabet: Alphabet) -> list[Any]:
@@ -200,12 +200,12 @@ def _tokens(dump: dict[str, Any], name: str, alphabet: Alphabet) -> list[Any]:
     ):
         raise ModelFormatError(f"{name}: expected a list of symbols")
     if alphabet.kind == "int":
-        given = [t for t in tokens if -(2**63) <= t < 2**63]
-        known = alphabet.lookup(np.array(given, np.int64)) >= 0
+        usable = [t for t in tokens if -(2**63) <= t < 2**63]
+        known = alphabet.lookup(np.array(usable, np.int64)) >= 0
     else:
-        given = [t for t in tokens if len(t) == 1]
-        known = alphabet.lookup(np.array(list(map(ord, given)), np.uint32)) >= 0
-    return [t for t, is_known in zip(given, known.tolist(), strict=True) if is_known]
+        usable = [t for t in tokens if len(t) == 1]
+        known = alphabet.lookup(np.array(list(map(ord, usable)), np.uint32)) >= 0
+    return [t for t, is_known in zip(usable, known.tolist(), strict=True) if is_known]
 
 
 def _alphabet(mapping: dict[str, Any], kind: str | None) -> Alphabet:
@@ -218,10 +218,10 @@ def _alphabet(mapping: dict[str, Any], kind: str | None) -> Alphabet:
             raise ValueError("alphabet: two keys are one symbol")
         if kind == "str" and any(len(name) != 1 for name in mapping):
             kind = "name"
-        made = Alphabet.of_names(symbols) if kind == "name" else Alphabet.from_user(symbols, kind)
-        if not made.is_lossless:
-            raise ValueError(f"alphabet: two symbols have the same id {made.folded_ids[0]}")
-        return made
+        alphabet = Alphabet.of_names(symbols) if kind == "name" else Alphabet.from_user(symbols, kind)
+        if not alphabet.is_lossless:
+            raise ValueError(f"alphabet: two symbols have the same id {alphabet.folded_ids[0]}")
+        return alphabet
     except (TypeError, ValueError) as error:
         raise ModelFormatError(str(error)) from error
 

@@ -310,8 +310,8 @@ def _beside(source: Source) -> dict[str, Any] | None:
             with open_regular(path) as f, naming(name):
                 if not isinstance(fields := model_file.parse_json(f.read()), dict):
                     raise ModelFormatError(f"expected an object, got {quoted(fields)}")
-            kept = ("model_type", "tokenizer_class") if name == "config.json" else fields
-            config = {**(config or {}), **{field: fields[field] for field in kept if field in fields}}
+            names = ("model_type", "tokenizer_class") if name == "config.json" else fields
+            config = {**(config or {}), **{field: fields[field] for field in names if field in fields}}
     return config
 
 
@@ -424,20 +424,20 @@ def gguf_file(source: Source) -> Found:
     """The vocabulary of a file of llama.cpp; of its tensors nothing is read."""
     if source._data is not None:
         raise ModelFormatError("expected the path of the file, not its content")
-    found = gguf.read(source.path)
-    if isinstance(found, sentencepiece.Pieces):
-        return _of_pieces(found)
-    if isinstance(found, Words):
-        return Found(found)
-    return Found(model_of(found, sum(map(len, found.special)) + 8 * found.token_ids.size))
+    vocabulary = gguf.read(source.path)
+    if isinstance(vocabulary, sentencepiece.Pieces):
+        return _of_pieces(vocabulary)
+    if isinstance(vocabulary, Words):
+        return Found(vocabulary)
+    return Found(model_of(vocabulary, sum(map(len, vocabulary.special)) + 8 * vocabulary.token_ids.size))
 
 
 def dump(source: Source, tokenizer: str | None = None, kind: str | None = None) -> Found:
     """A dump of ubpe: of a classic tokenizer if a token is made of learned tokens."""
-    given = source.document
+    document = source.document
     if (name := tokenizer) is None:
         alphabet, words, mapper = (
-            part if isinstance(part := given.get(field), dict) else {}
+            part if isinstance(part := document.get(field), dict) else {}
             for field in ("alphabet", "known_words", "mapper")
         )
         size = len(alphabet) + len(words)
@@ -449,7 +449,7 @@ def dump(source: Source, tokenizer: str | None = None, kind: str | None = None) 
             if type(part) is int
         ]
         name = "UBPEClassic" if any(part >= size for part in parts) else "UBPE"
-    n_tokens, model = published_ubpe.read(given, source.n_bytes, kind, name != "UBPE")
+    n_tokens, model = published_ubpe.read(document, source.n_bytes, kind, name != "UBPE")
     return Found(model, {"n_tokens": n_tokens, "rules": FitRules(encode="batch")}, name)
 
 
@@ -472,12 +472,12 @@ def model_of(table: Table, n_bytes: int, symbols: Any = None, cutter: Any = None
     try:
         alphabet = Alphabet.from_symbols(table.symbols, table.kind)
         if symbols is not None:
-            given = Alphabet.from_user(symbols, "int")
-            if table.kind != "int" or given.size != alphabet.size:
+            characters = Alphabet.from_user(symbols, "int")
+            if table.kind != "int" or characters.size != alphabet.size:
                 raise ModelFormatError(
-                    f"alphabet: expected {alphabet.size} integers for a model of 'int', got {given.size}"
+                    f"alphabet: expected {alphabet.size} integers for a model of 'int', got {characters.size}"
                 )
-            alphabet = Alphabet.from_symbols(given.symbols[alphabet.symbols], "int")
+            alphabet = Alphabet.from_symbols(characters.symbols[alphabet.symbols], "int")
         vocabulary = Vocabulary.from_merges(alphabet.size, table.merges, max_symbols=claimable(n_bytes))
         if not vocabulary.in_order_of_creation and not table.one_by_one:
             raise ModelFormatError(
@@ -519,9 +519,9 @@ def model_of(table: Table, n_bytes: int, symbols: Any = None, cutter: Any = None
 
 def _integers(word: Any, alphabet: Alphabet) -> tuple[int, ...] | str:
     """The integers of the characters of a word; the word itself, a name, if there are others."""
-    found = [symbol_index(character) for character in word]
+    integers = [symbol_index(character) for character in word]
     return (
         word
-        if any(i is None or i >= alphabet.size for i in found)
-        else tuple(int(alphabet.symbols[i]) for i in found)
+        if any(i is None or i >= alphabet.size for i in integers)
+        else tuple(int(alphabet.symbols[i]) for i in integers)
     )

@@ -156,8 +156,8 @@ def checked(pieces: Pieces) -> Pieces:
     n_unknown = int((types == UNKNOWN_PIECE).sum())
     if n_unknown > 1 or (n_unknown == 0 and not pieces.by_bytes):
         raise ModelFormatError(f"expected one unknown piece, got {n_unknown}")
-    found = {names[i] for i in np.flatnonzero(types == BYTE).tolist()}
-    if found != (BYTE_NAMES.keys() if pieces.by_bytes else set()):
+    byte_names = {names[i] for i in np.flatnonzero(types == BYTE).tolist()}
+    if byte_names != (BYTE_NAMES.keys() if pieces.by_bytes else set()):
         raise ModelFormatError("byte_fallback: expected the 256 pieces of bytes with it, and none without")
     return pieces
 
@@ -232,11 +232,11 @@ def _segmenter(
     ]
     odd += [name for name in names if removes and name.startswith(several)]
     if odd:
-        told = f"the piece {quoted(odd[0])} at the beginning of ids: spaces before it are not those of sentencepiece in decode"
-        warnings.warn(told, UserWarning, stacklevel=2)
+        notice = f"the piece {quoted(odd[0])} at the beginning of ids: spaces before it are not those of sentencepiece in decode"
+        warnings.warn(notice, UserWarning, stacklevel=2)
     special = {names[i]: i for i in np.flatnonzero(types == CONTROL).tolist()}
     unknown = np.flatnonzero(types == UNKNOWN_PIECE)
-    made = Segmenter(
+    segmenter = Segmenter(
         reserved=Reserved.from_user(special, None, "str", size),
         normalizer=Normalizer(steps),
         unknown=Unknown(None, int(unknown[0]), True) if unknown.size else None,
@@ -244,7 +244,7 @@ def _segmenter(
         if unknown.size and names[unknown[0]] != "<unk>"
         else None,
     )
-    return made.numbered(token_ids, size)
+    return segmenter.numbered(token_ids, size)
 
 
 def _unigram(pieces: Pieces) -> Model:
@@ -319,10 +319,10 @@ def merged_pieces(pieces: Pieces, used: np.ndarray, alphabet: Alphabet) -> tuple
     arena = np.concatenate([np.arange(n, dtype=np.int32), alphabet.lookup(pieces.points_of(by_rank))])
     starts = offsets_of(np.concatenate([np.ones(n, np.int64), pieces.lengths[by_rank]]))
     pairs = pairs_by_rank(np.append(arena.view(np.uint8), np.zeros(8, np.uint8)), arena, 4 * starts, n)
-    kept = pairs[:, 0] >= 0  # the others, which their own symbols are not merged to, are in no text
-    kept &= ~_taken_apart(pieces, by_rank, pairs, kept, n)
-    number = np.concatenate([np.arange(n), n + np.cumsum(kept) - 1]).astype(np.int32)
-    by_rank, pairs, tied = by_rank[kept], number[pairs[kept]], tied[kept]
+    mask = pairs[:, 0] >= 0  # the others, which their own symbols are not merged to, are in no text
+    mask &= ~_taken_apart(pieces, by_rank, pairs, mask, n)
+    number = np.concatenate([np.arange(n), n + np.cumsum(mask) - 1]).astype(np.int32)
+    by_rank, pairs, tied = by_rank[mask], number[pairs[mask]], tied[mask]
     _check_ties(pieces, by_rank, pairs, tied)
     return by_rank, pairs
 
@@ -501,10 +501,10 @@ def placeholder_names(segmenter: Segmenter) -> dict[Any, str]:
         return {}
     replaced = dict(() if segmenter.decoding is None else segmenter.decoding.replace)
     config = (segmenter.file or {}).get("config", {})
-    found: dict[Any, str] = {chr(UNKNOWN): replaced.get(chr(UNKNOWN), config.get("unk_token", "<unk>"))}
+    names: dict[Any, str] = {chr(UNKNOWN): replaced.get(chr(UNKNOWN), config.get("unk_token", "<unk>"))}
     if step.get("by_bytes"):
-        found |= {chr(BYTES + byte): name for name, byte in BYTE_NAMES.items()}
-    return found | {
+        names |= {chr(BYTES + byte): name for name, byte in BYTE_NAMES.items()}
+    return names | {
         chr(WORDS + i): word for i, word in enumerate(step.get("words", ()) if "alphabet" in step else ())
     }
 

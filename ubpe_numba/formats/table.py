@@ -96,15 +96,15 @@ _PARTS = {
 
 def recognise(source: Source) -> Format:
     """The format of a file; ModelFormatError if it is none of those known."""
-    found = next((row for row in FORMATS if row.is_it(source)), None)
-    if found is None:
+    recognized = next((row for row in FORMATS if row.is_it(source)), None)
+    if recognized is None:
         known = "; ".join(row.name for row in FORMATS if row.read is not None)
         head = source.head.replace(b"\r", b"")
         begins = next((what for part, what in _PARTS.items() if re.match(part, head)), None)
         begins_with = f"a file that begins with {quoted(source.head[:24])}"
         shown = f"an object of {listed(source.document)}" if source.document else begins_with
         raise ModelFormatError(begins or f"{shown}, which is none of: {known}")
-    return found
+    return recognized
 
 
 def _options(function: Callable[..., Any]) -> list[str]:
@@ -135,23 +135,23 @@ def read(given: Any, tokenizer: str | None, options: dict[str, Any]) -> tuple[So
         else None
     )
     if beside is not None and not options.get("special_tokens"):
-        told = f"{beside} is not read: its tokens are text here, and have no ids; a tokenizer.json of the model has them"
-        warnings.warn(told, UserWarning, stacklevel=4)
+        notice = f"{beside} is not read: its tokens are text here, and have no ids; a tokenizer.json of the model has them"
+        warnings.warn(notice, UserWarning, stacklevel=4)
     if (odd := next((name for name in options if name not in _options(row.read)), None)) is not None:
         way = f"pieces over words; {wordpiece.AS_BERT}" if row.key == "vocab.txt" else "which says it itself"
         raise ValueError(f"{odd}: {source.path} is {row.name}, {way}")
     if "tokenizer" in inspect.signature(row.read).parameters:
         options = {**options, "tokenizer": tokenizer}
     try:
-        found = row.read(source, **options)
+        content = row.read(source, **options)
     except ModelFormatError as error:
         raise ModelFormatError(f"{source.path}: {row.name}: {error}") from error
-    if found.tokenizer is not None:
-        return source, found
-    if isinstance(found.model, Words):
-        return source, found._replace(tokenizer="WordPiece")
-    fitting = ("UBPE",) if found.model.vocabulary.merges is None else ("BPE", "UBPEClassic")
-    return source, found._replace(tokenizer=tokenizer if tokenizer in fitting else fitting[0])
+    if content.tokenizer is not None:
+        return source, content
+    if isinstance(content.model, Words):
+        return source, content._replace(tokenizer="WordPiece")
+    fitting = ("UBPE",) if content.model.vocabulary.merges is None else ("BPE", "UBPEClassic")
+    return source, content._replace(tokenizer=tokenizer if tokenizer in fitting else fitting[0])
 
 
 #: Names of formats that are written under another name, or not by `export`.
@@ -171,14 +171,14 @@ def writer(key: Any, options: dict[str, Any]) -> Callable[..., Any]:
     ValueError for a format without a writer, TypeError for options that it does not have.
     """
     rows = {row.key: row.write for row in FORMATS if row.write is not None}
-    if not isinstance(key, str) or (found := rows.get(key)) is None:
+    if not isinstance(key, str) or (format_row := rows.get(key)) is None:
         way = _ALIASES.get(str(key).lower().lstrip(".")) or hint({}, str(key), rows)
         raise ValueError(f"format: expected one of {', '.join(map(repr, rows))}, got {quoted(key)}{way}")
-    known = _options(found)
+    known = _options(format_row)
     if (
-        not inspect.getfullargspec(found).varkw
+        not inspect.getfullargspec(format_row).varkw
         and (odd := next((name for name in options if name not in known), None)) is not None
     ):
         way = hint({}, odd, known) or f"; it has {', '.join(known) or 'none'}"
         raise TypeError(f"export to {key!r} got an unexpected option {odd!r}{way}")
-    return found
+    return format_row

@@ -62,10 +62,10 @@ def uncovered(pattern: str) -> str | None:
     if pattern == EVERYTHING or (inner and covering(inner) == pattern):
         return None if pattern == EVERYTHING else inner
     if name_of(pattern) not in COVERING and (char := left_out(pattern)):
-        told = (
+        message = (
             f"pretokenizer: {quoted(pattern)} may match nothing at {quoted(char)}: tiktoken drops such text"
         )
-        raise ValueError(f"{told}; load it with pretokenizer={quoted(pattern, 40)}, which keeps it")
+        raise ValueError(f"{message}; load it with pretokenizer={quoted(pattern, 40)}, which keeps it")
     return pattern
 
 
@@ -92,10 +92,10 @@ def read(given: Mapping[bytes, int] | Flat, special: dict[str, int], pattern: st
         occurs = np.ones(len(pairs), bool)
         occurs[unmade] = False
         number = np.concatenate([np.arange(n), n + np.cumsum(occurs) - 1])
-        found = creation_order(number[pairs[occurs]], n)
-        if found is not None:  # pairs of tokens that are never made come last
+        created = creation_order(number[pairs[occurs]], n)
+        if created is not None:  # pairs of tokens that are never made come last
             order = np.concatenate(
-                [np.flatnonzero(occurs)[found], unmade[np.argsort(lengths[unmade], kind="stable")]]
+                [np.flatnonzero(occurs)[created], unmade[np.argsort(lengths[unmade], kind="stable")]]
             )
             number = np.arange(size, dtype=np.int32)
             number[n + order] = np.arange(n, size)
@@ -113,7 +113,7 @@ def _split(tokens: list[bytes], ranks: np.ndarray, unmade: np.ndarray) -> list[t
     join to.
     """
     number = {token: i for i, token in enumerate(tokens)}
-    found: list[tuple[int, int]] = []
+    halves: list[tuple[int, int]] = []
     for t in unmade.tolist():
         token = tokens[t]
         cuts = ((number.get(token[:i]), number.get(token[i:])) for i in range(1, len(token)))
@@ -126,8 +126,8 @@ def _split(tokens: list[bytes], ranks: np.ndarray, unmade: np.ndarray) -> list[t
                 "to it, only a whole segment becomes it, which needs a pair here; take the tokenizer.json of the model if there "
                 "is one"
             )
-        found.append(min(pairs)[1:])
-    return found
+        halves.append(min(pairs)[1:])
+    return halves
 
 
 def _in_order(
@@ -306,7 +306,7 @@ def published_special(row: str) -> dict[str, int]:
     >>> published_special("o200k")
     {'<|endoftext|>': 199999, '<|endofprompt|>': 200018}
     """
-    found: dict[str, int] = {}
+    ids: dict[str, int] = {}
     free = 0
     words = _SPECIAL[row].split()
     # times, in seconds
@@ -318,6 +318,6 @@ def published_special(row: str) -> dict[str, int]:
         name, _, end = word.partition(":")
         stem, _, begin = name.rpartition("_")
         for one in [f"{stem}_{i}" for i in range(int(begin), int(end))] if end else [name]:
-            found[one if one[0] == "<" else f"<|{one}|>"] = free
+            ids[one if one[0] == "<" else f"<|{one}|>"] = free
             free += 1
-    return found
+    return ids

@@ -59,12 +59,12 @@ def class_of(config: Mapping[str, Any], kind: Any = "", of_bytes: bool = False) 
     >>> class_of({"tokenizer_class": "BertTokenizerFast"}), class_of({}, "gpt2"), class_of({"tokenizer_class": "Mine"})
     ('BertTokenizer', 'GPT2Tokenizer', '')
     """
-    table, given = _table(), str(config.get("tokenizer_class") or "").removesuffix("Fast")
+    table, own_class = _table(), str(config.get("tokenizer_class") or "").removesuffix("Fast")
     own = table["types"].get(kind)  # "" for a type of no class
-    name = given or table["defaults"].get(kind, own) or ""
-    if given and own is not None and given != own:
-        name = own and (own if kind in table["wrong"] else given)
-    if name == given == "LlamaTokenizer" and of_bytes and kind not in table["wrong"]:
+    name = own_class or table["defaults"].get(kind, own) or ""
+    if own_class and own is not None and own_class != own:
+        name = own and (own if kind in table["wrong"] else own_class)
+    if name == own_class == "LlamaTokenizer" and of_bytes and kind not in table["wrong"]:
         return ""
     return name if name in table["classes"] or name in table["others"] else ""
 
@@ -81,7 +81,7 @@ def as_transformers(file: dict[str, Any], config: Mapping[str, Any], name: str |
     the file does not have, become those of the file. ModelFormatError for fields that are not valid, a
     warning for ignored fields.
     """
-    table, kept = _table(), config_of(config)
+    table, defaults = _table(), config_of(config)
     if config.get("split_special_tokens"):
         raise ModelFormatError("split_special_tokens is not supported; encode(allowed_special='none') is")
     if name in table["others"] or config.get("auto_map"):
@@ -96,12 +96,14 @@ def as_transformers(file: dict[str, Any], config: Mapping[str, Any], name: str |
     if isinstance(vocab, list):
         vocab = {str(piece[0]): i for i, piece in enumerate(vocab) if isinstance(piece, list) and piece}
     if not isinstance(vocab, dict):
-        return kept  # which a reader refuses
+        return defaults  # which a reader refuses
     if name is not None:
-        kept.setdefault("model_input_names", row.get("names", _NAMES))
-    kept |= {role: token["content"] for role, token in row.get("tokens", {}).items() if role not in config}
+        defaults.setdefault("model_input_names", row.get("names", _NAMES))
+    defaults |= {
+        role: token["content"] for role, token in row.get("tokens", {}).items() if role not in config
+    }
     if "padding_side" in row and not file.get("padding"):
-        kept.setdefault("padding_side", "left")
+        defaults.setdefault("padding_side", "left")
     try:
         ids = _with_tokens(file, config, row, vocab)
     except (TypeError, ValueError, KeyError, AttributeError) as error:
@@ -113,17 +115,17 @@ def as_transformers(file: dict[str, Any], config: Mapping[str, Any], name: str |
                 stacklevel=2,
             )
     if row:
-        _make(file, row, {**row["fields"], **config}, kept, ids)
-    if kept.get("clean_up_tokenization_spaces") and file["model"].get("type") != "BPE":
+        _make(file, row, {**row["fields"], **config}, defaults, ids)
+    if defaults.get("clean_up_tokenization_spaces") and file["model"].get("type") != "BPE":
         if not file.get("decoder"):
             warnings.warn(
                 "tokenizer_config.json: clean_up_tokenization_spaces: it is not followed for a file without a decoder",
                 stacklevel=2,
             )
-            return kept
+            return defaults
         steps = [{"type": "Replace", "pattern": {"String": old}, "content": new} for old, new in CLEAN]
         file["decoder"] = {"type": "Sequence", "decoders": [file["decoder"], {"type": "Fuse"}, *steps]}
-    return kept
+    return defaults
 
 
 def _with_tokens(
@@ -223,7 +225,7 @@ def config_of(given: Mapping[str, Any]) -> dict[str, Any]:
 
     They come from a `tokenizer_config.json` or an object of transformers.
     """
-    found: dict[str, Any] = {}
+    defaults: dict[str, Any] = {}
     for name in CONFIG:
         value: Any = given.get(name)
         what, kind = "", name.rpartition("_")[2]
@@ -247,8 +249,8 @@ def config_of(given: Mapping[str, Any]) -> dict[str, Any]:
         if what:
             raise ModelFormatError(f"{name}: expected {what}, got {quoted(given[name])}")
         if not (kind == "length" and value >= 1 << 31):  # which means unlimited
-            found[name] = int(value) if kind == "length" else value
-    return found
+            defaults[name] = int(value) if kind == "length" else value
+    return defaults
 
 
 def _text_of(token: Any) -> str:

@@ -104,8 +104,8 @@ def model_of(text: str | bytes, config: Mapping[str, Any] | None = None, documen
         )
     changed = normalizer is not None and flags.get(word, 0) & NORMALIZED and normalizer.apply(word) != word
     if by_bytes and word and (word not in special | known or flags.get(word, 0) & SINGLE_WORD or changed):
-        told = "an added token without single_word, that the normalizer leaves as it is"
-        raise ModelFormatError(f"model: unk_id: expected {told}, with byte_fallback")
+        requirement = "an added token without single_word, that the normalizer leaves as it is"
+        raise ModelFormatError(f"model: unk_id: expected {requirement}, with byte_fallback")
     if by_bytes:  # the first byte of a character has the score of the unknown, the others nothing
         characters += map(chr, range(BYTES, BYTES + 256))
         ids += map(vocab.__getitem__, BYTE_NAMES)
@@ -135,12 +135,12 @@ def model_of(text: str | bytes, config: Mapping[str, Any] | None = None, documen
     several = [(name, i) for name, i in used if len(name) > 1]
     flat = alphabet.lookup(code_points("".join(name for name, _ in several)))
     ids += [i for _, i in several]
-    found = np.concatenate([weights, scores[[i for _, i in several]]])
+    all_scores = np.concatenate([weights, scores[[i for _, i in several]]])
     vocabulary = Vocabulary.from_sequences(
         alphabet.size,
         flat,
         [len(name) for name, _ in several],
-        log_probabilities=np.clip(found, -_MOST, _MOST),
+        log_probabilities=np.clip(all_scores, -_MOST, _MOST),
     )
     size, taken_ids = len(vocabulary), set(ids)
     shared = any(i in taken_ids for words in (special, known) for i in words.values())
@@ -261,11 +261,11 @@ def _without_stand_ins(table: Table) -> tuple[Table, bool, str]:
     steps = steps[: len(steps) - by_bytes]
     if odd := next((step["type"] for step in steps if step["type"] in ("SentencePiece", "StandIns")), None):
         raise ValueError(f"normalizer: Hugging Face has no place for {quoted(odd)}; export to sentencepiece")
-    made, called = table.decoding or Decoding(), "<unk>"
-    if made.replace and made.replace[0][0] == chr(UNKNOWN):
-        called = made.replace[0][1]
-        made = made._replace(replace=made.replace[1:])
-    return table._replace(normalizer=Normalizer(steps) if steps else None, decoding=made), by_bytes, called
+    rule, called = table.decoding or Decoding(), "<unk>"
+    if rule.replace and rule.replace[0][0] == chr(UNKNOWN):
+        called = rule.replace[0][1]
+        rule = rule._replace(replace=rule.replace[1:])
+    return table._replace(normalizer=Normalizer(steps) if steps else None, decoding=rule), by_bytes, called
 
 
 # ---------------------------------------------------------------------------------------------------- scores
@@ -281,9 +281,9 @@ def read_number(text: str) -> float:
     """
     digits, _, power = text.lower().partition("e")
     whole, _, part = digits.removeprefix("-").partition(".")
-    given = (whole + part).lstrip("0")
-    kept = 20 if int(given[:20] or 0) < 2**64 else 19  # once a digit is too much, those after it are left out
-    value, exponent = float(int(given[:kept] or 0)), int(power or 0) - len(part) + max(len(given) - kept, 0)
+    chars = (whole + part).lstrip("0")
+    most = 20 if int(chars[:20] or 0) < 2**64 else 19  # once a digit is too much, those after it are left out
+    value, exponent = float(int(chars[:most] or 0)), int(power or 0) - len(part) + max(len(chars) - most, 0)
     while exponent < -308 and value:
         value, exponent = value / _POWERS[308], exponent + 308
     if value and exponent > 308:
@@ -301,10 +301,10 @@ def write_numbers(values: np.ndarray) -> list[str]:
     >>> write_numbers(np.array([-0.5, -15.275492379532281])), read_number("-15.27549237953228101")
     (['-0.5', '-15.27549237953228101'], -15.275492379532281)
     """
-    given, wrong = values.tolist(), np.arange(values.size)
+    numbers, wrong = values.tolist(), np.arange(values.size)
     texts = [""] * values.size
     for form in ("%r", "%.18g", "%.19g", "%.20g", "%.21g"):
         for i in wrong.tolist():
-            texts[i] = form % given[i]
-        wrong = wrong[[read_number(texts[i]) != given[i] for i in wrong.tolist()]]
+            texts[i] = form % numbers[i]
+        wrong = wrong[[read_number(texts[i]) != numbers[i] for i in wrong.tolist()]]
     return texts

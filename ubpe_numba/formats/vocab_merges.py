@@ -48,11 +48,11 @@ def _pairs(merges: str) -> Pairs:
     """The pairs of a text of merges, line by line; ModelFormatError with the first invalid line."""
     lines = [line.rstrip("\r") for line in merges.split("\n")]
     lines[0] = "" if lines[0].startswith("#version") else lines[0]
-    if (found := two_parts(list(filter(None, lines)))) is None:
+    if (pairs := two_parts(list(filter(None, lines)))) is None:
         number = next(n for n, line in enumerate(lines) if line and two_parts([line]) is None)
-        told = f"merges: line {number + 1}: expected two tokens with a space between, got {quoted(lines[number])}"
-        raise ModelFormatError(told)
-    return found
+        message = f"merges: line {number + 1}: expected two tokens with a space between, got {quoted(lines[number])}"
+        raise ModelFormatError(message)
+    return pairs
 
 
 def write(vocab: dict[str, int], merges: Pairs) -> tuple[str, str]:

@@ -190,9 +190,9 @@ def parse_vocab_txt(data: bytes) -> dict[str, int]:
 def of_vocab_txt(data: bytes) -> Words:
     """The words of the content of a file; ModelFormatError without a piece for unknown words."""
     if UNKNOWN not in (pieces := parse_vocab_txt(data)):
-        told = f"there is no piece {UNKNOWN}, which words become that no pieces make"
+        message = f"there is no piece {UNKNOWN}, which words become that no pieces make"
         raise ModelFormatError(
-            f"{told}; WordPiece(pieces, unknown=...) takes a dict of pieces and ids, and another one"
+            f"{message}; WordPiece(pieces, unknown=...) takes a dict of pieces and ids, and another one"
         )
     return Words(pieces)
 
@@ -204,10 +204,10 @@ def vocab_txt(pieces: Mapping[str, int]) -> str:
     """
     listed = sorted(pieces, key=pieces.__getitem__)
     text = "".join(f"{piece}\n" for piece in listed)
-    found = parse_vocab_txt(text.encode("utf-8", "replace"))
-    if odd := [piece for piece in listed if found.get(piece) != pieces[piece]]:
-        told = "ids are the numbers of lines, white space at the end is lost, and lines are UTF-8"
+    read_back = parse_vocab_txt(text.encode("utf-8", "replace"))
+    if odd := [piece for piece in listed if read_back.get(piece) != pieces[piece]]:
+        rule = "ids are the numbers of lines, white space at the end is lost, and lines are UTF-8"
         raise ValueError(
-            f"export refused: a vocab.txt cannot hold {quoted(odd[0])} with the id {pieces[odd[0]]}: {told}"
+            f"export refused: a vocab.txt cannot hold {quoted(odd[0])} with the id {pieces[odd[0]]}: {rule}"
         )
     return text

@@ -194,8 +194,8 @@ def learn(
         )
         tokens = list(rounds(pieces, singles, start, best + 1))[-1]
     for _ in range(2):
-        cost, counts, found = settled(tokens, whole)
-        tokens = recentred(tokens, whole, found, len(singles))
+        cost, counts, walked = settled(tokens, whole)
+        tokens = recentred(tokens, whole, walked, len(singles))
     cost, counts, _ = settled(tokens, whole)
     return tokens, cost, counts
 
@@ -329,9 +329,9 @@ def rounds(text: Text, singles: list[Token], start: list[Token], n_rounds: int) 
                 break
             counts = text.counts(text.paths(tokens, prices(counts, _MU)), tokens)
             cost = prices(counts, _MU)
-            found = text.paths(tokens, cost)
-            counts = text.counts(found, tokens)
-            lost, _ = text.worth(tokens, cost, found, None)
+            walked = text.paths(tokens, cost)
+            counts = text.counts(walked, tokens)
+            lost, _ = text.worth(tokens, cost, walked, None)
             loss = lost.sum(axis=1) * (1 + 1e-6) - lost.max(axis=1)
             loss[:fixed] = np.inf
             stay = np.sort(np.argsort(loss, kind="stable")[drop if step == 2 or drop <= 20 else drop // 2 :])
@@ -342,11 +342,11 @@ def rounds(text: Text, singles: list[Token], start: list[Token], n_rounds: int) 
         counts = text.counts(text.paths(tokens, cost), tokens)
         yield tokens
         cost = prices(counts, _MU)
-        found = text.paths(tokens, cost)
-        new = candidates(text, tokens, found, _CANDIDATES * n, rng)
+        walked = text.paths(tokens, cost)
+        new = candidates(text, tokens, walked, _CANDIDATES * n, rng)
         if not len(new):
             return
-        saved, places = text.worth(tokens, cost, found, new)
+        saved, places = text.worth(tokens, cost, walked, new)
         gain = saved.sum(axis=1) - saved.max(axis=1)
         best = [
             c for c in np.argsort(-gain, kind="stable")[: int(_SHARE * (n - fixed))].tolist() if gain[c] > 0

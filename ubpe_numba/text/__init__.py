@@ -56,8 +56,8 @@ def first_change(tok: Any, ids: Any) -> int:
     >>> first_change(tok, [2, 1, 0, 1, 2]), first_change(tok, [2, 1, 2])  # the first are "abbabab", which is 2, 1, 2, 2
     (2, 3)
     """
-    given = as_document(ids, name="ids").values
-    again = tok.encode(tok.decode(given), allowed_special="all")
-    n = min(given.size, again.size)
-    changed = np.flatnonzero(given[:n] != again[:n])
+    values_of_ids = as_document(ids, name="ids").values
+    again = tok.encode(tok.decode(values_of_ids), allowed_special="all")
+    n = min(values_of_ids.size, again.size)
+    changed = np.flatnonzero(values_of_ids[:n] != again[:n])
     return int(changed[0]) if changed.size else n

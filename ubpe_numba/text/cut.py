@@ -80,8 +80,8 @@ def places_between_parts(values: np.ndarray, offsets: np.ndarray, cut: str | np.
         at, end = int(offsets[document]) + _PART, int(offsets[document + 1]) - _PART
         while at <= end:
             if isinstance(cut, str):
-                found = _END_OF_LINE.search(values.data, at, min(at + _REACH, end))
-                place = None if found is None else found.end()
+                match = _END_OF_LINE.search(values.data, at, min(at + _REACH, end))
+                place = None if match is None else match.end()
             else:
                 place = int(cut[np.searchsorted(cut, at)])
             if place is not None and place <= end:

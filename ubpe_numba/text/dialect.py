@@ -76,7 +76,7 @@ def left_out(pattern: str) -> str:
 
 def _branches(pattern: str, oniguruma: bool) -> list[str]:
     """The alternatives of a pattern, as `portable` has them."""
-    made, at, fold, dot = [""], 0, False, False  # `fold`: in any case; `dot`: . is any character
+    branches, at, fold, dot = [""], 0, False, False  # `fold`: in any case; `dot`: . is any character
     # characters that the branches of the group so far match at least, this branch included
     shortest, length = _ENDLESS, 0
     last = -1  # those of what may be repeated now, -1 for nothing
@@ -84,24 +84,24 @@ def _branches(pattern: str, oniguruma: bool) -> list[str]:
     while at < len(pattern):
         sign = pattern[at]
         if sign == "(":
-            found = _GROUP.match(pattern, at)
+            match = _GROUP.match(pattern, at)
             alike = (
                 _FOLDED.match(pattern, at)
-                if found and found["flags"]
-                else found and (found["look"] or found[0] in ("(", "(?:"))
+                if match and match["flags"]
+                else match and (match["look"] or match[0] in ("(", "(?:"))
             )
-            if found is None or len(outer) > _MOST_DEPTH or (oniguruma and not alike):
-                _refuse(pattern[at : at + 3] if found is None else found[0], oniguruma)
-            if found["end"] == ")":  # flags to the end; in a group fancy-regex has them beyond it
+            if match is None or len(outer) > _MOST_DEPTH or (oniguruma and not alike):
+                _refuse(pattern[at : at + 3] if match is None else match[0], oniguruma)
+            if match["end"] == ")":  # flags to the end; in a group fancy-regex has them beyond it
                 if outer:
-                    _refuse(found[0], oniguruma)
-                fold, dot, text, last = *_flags(found, fold, dot), "", -1
+                    _refuse(match[0], oniguruma)
+                fold, dot, text, last = *_flags(match, fold, dot), "", -1
             else:
-                outer.append((fold, dot, shortest, length, found["look"]))
-                fold, dot = _flags(found, fold, dot)
-                text = found[0] if found["look"] or found[0] == "(?>" else "(?:"
+                outer.append((fold, dot, shortest, length, match["look"]))
+                fold, dot = _flags(match, fold, dot)
+                text = match[0] if match["look"] or match[0] == "(?>" else "(?:"
                 shortest, length, last = _ENDLESS, 0, -1
-            at = found.end()
+            at = match.end()
         elif sign == ")" and outer:
             inner = min(shortest, length)
             fold, dot, shortest, length, look = outer.pop()
@@ -123,12 +123,12 @@ def _branches(pattern: str, oniguruma: bool) -> list[str]:
             text, at, last = _one(pattern, at, fold, dot, oniguruma)
             length += max(last, 0)
         if text == "|" and not outer:
-            made.append("")
+            branches.append("")
         else:
-            made[-1] += text
+            branches[-1] += text
     if not min(shortest, length) and not outer:
         raise ValueError("it may match nothing; leave that out, with + in place of *")
-    return made
+    return branches
 
 
 def _refuse(sign: str, oniguruma: bool) -> NoReturn:
@@ -175,13 +175,13 @@ def _character(pattern: str, at: int, fold: bool, oniguruma: bool) -> tuple[str,
 
     None for a class.
     """
-    found = _ESCAPE.match(pattern, at)
-    if found is None:
+    match = _ESCAPE.match(pattern, at)
+    if match is None:
         char, end = pattern[at], at + 1
         if char == "\\":
             _refuse(char, oniguruma)
     else:
-        text, end = found[0], found.end()
+        text, end = match[0], match.end()
         if text[1] in "dDsS":
             return text, end, None
         if not fold and (_PROPERTY.fullmatch(text) if text[1] in "pP" else text[1] in "wW" and not oniguruma):
@@ -225,15 +225,15 @@ def _set(pattern: str, at: int, fold: bool, oniguruma: bool, depth: int = 0) -> 
     """
     sign = "[^" if pattern.startswith("[^", at) else "["
     at += len(sign)
-    done, made = "", ""  # the operands before with their operations, and the present operand
+    done, written = "", ""  # the operands before with their operations, and the present operand
     while pattern.startswith("-", at) and not oniguruma:  # Rust: characters, however many
-        made, at = made + r"\-", at + 1
-    if pattern.startswith("]", at) and not (made or oniguruma):  # as above
-        made, at = r"\]", at + 1
+        written, at = written + r"\-", at + 1
+    if pattern.startswith("]", at) and not (written or oniguruma):  # as above
+        written, at = r"\]", at + 1
     while not pattern.startswith("]", at):
         two = pattern[at : at + 2]
-        if two in _OPERATIONS and made and not oniguruma:
-            done, made, at = f"{f'[{done}[{made}]]' if done else f'[{made}]'}{two}", "", at + 2
+        if two in _OPERATIONS and written and not oniguruma:
+            done, written, at = f"{f'[{done}[{written}]]' if done else f'[{written}]'}{two}", "", at + 2
         elif (
             not two
             or two in (*_OPERATIONS, "[:")
@@ -243,7 +243,7 @@ def _set(pattern: str, at: int, fold: bool, oniguruma: bool, depth: int = 0) -> 
             _refuse(two or sign, oniguruma)
         elif two[0] == "[":
             text, at = _set(pattern, at, fold, oniguruma, depth + 1)
-            made += text
+            written += text
         else:
             text, at, char = _character(pattern, at, fold, oniguruma)
             last = char
@@ -252,13 +252,13 @@ def _set(pattern: str, at: int, fold: bool, oniguruma: bool, depth: int = 0) -> 
                 if char is None or last is None or last < char or end == r"\[" != pattern[at - 2 : at]:
                     _refuse(f"{text}-{end}", oniguruma)
                 text += f"-{end}"
-            made += _in_any_case(char, last) if fold and char is not None and last is not None else text
-    if not made:
+            written += _in_any_case(char, last) if fold and char is not None and last is not None else text
+    if not written:
         _refuse("[]" if not done else f"{done[-2:]}]", oniguruma)
-    inner = f"{done}[{made}]" if done else made
-    classes = set(_CLASS.findall(made))
+    inner = f"{done}[{written}]" if done else written
+    classes = set(_CLASS.findall(written))
     if sign == "[^" and (
-        depth or done or "[" in made or classes & {f"\\{c[1].swapcase()}{c[2:]}" for c in classes}
+        depth or done or "[" in written or classes & {f"\\{c[1].swapcase()}{c[2:]}" for c in classes}
     ):
         return rf"[[\s\S]--[{inner}]]", at + 1  # `regex` takes [^\w\W] and [[^a][^b]] for other characters
     return f"{sign}{inner}]", at + 1

@@ -59,11 +59,11 @@ class MarkCuts(NamedTuple):
         runs += [
             (_bare(char), int(n)) for char, n in re.findall(r"(\\?.)\{1,(\d{1,9})\}\(\?!", pattern, re.DOTALL)
         ]
-        kept = re.findall(rf"\(\?<=((?:\\.|[^\\()])+)\){MARK}\(\?=((?:\\.|[^\\()])+)\)", pattern, re.DOTALL)
-        made = cls(lead is not None, tuple((_bare(left), _bare(right)) for left, right in kept), tuple(runs))
+        sides = re.findall(rf"\(\?<=((?:\\.|[^\\()])+)\){MARK}\(\?=((?:\\.|[^\\()])+)\)", pattern, re.DOTALL)
+        cuts = cls(lead is not None, tuple((_bare(left), _bare(right)) for left, right in sides), tuple(runs))
         return (
-            made
-            if made != cls() and all(n > 0 for _, n in runs) and (kept or runs) and made.pattern == pattern
+            cuts
+            if cuts != cls() and all(n > 0 for _, n in runs) and (sides or runs) and cuts.pattern == pattern
             else None
         )
 

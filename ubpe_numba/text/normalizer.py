@@ -194,8 +194,8 @@ class Normalizer(Steps):
         """
         if value is None or isinstance(value, cls):
             return value
-        made = cls(value)
-        return made if made.steps else None
+        normalizer = cls(value)
+        return normalizer if normalizer.steps else None
 
     @property
     def is_lossless(self) -> bool:
@@ -280,11 +280,11 @@ def normalized(
         return values, cuts, origins
     is_points = values.dtype == np.uint32
     if not trace and len(normalizer.steps) == 1 and (only := normalizer.steps[0])["type"] == "Replace":
-        found = only["pattern"].get("String", "")
-        if len(found) == 1 and found.isascii() and not is_points:  # a symbol
+        literal = only["pattern"].get("String", "")
+        if len(literal) == 1 and literal.isascii() and not is_points:  # a symbol
             new, _ = symbols_of([only["content"]], values)
-            before = np.searchsorted(np.flatnonzero(values == ord(found)), cuts)
-            done = values.tobytes().replace(found.encode(), new.tobytes())
+            before = np.searchsorted(np.flatnonzero(values == ord(literal)), cuts)
+            done = values.tobytes().replace(literal.encode(), new.tobytes())
             return np.frombuffer(done, np.uint8), cuts + (new.size - 1) * before, None
     for by_arrays, group in groupby(normalizer.runs, lambda step: is_points and hasattr(step, "run")):
         if by_arrays:

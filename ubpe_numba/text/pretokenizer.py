@@ -324,16 +324,16 @@ def size_of(pattern: str) -> int:
             size = min(size * max(int("".join(digits.split())[:9]), 1), _HUGE)
         return size
     groups, last = [0], 0  # the characters of each open group, and of the operand of a repeat
-    for found in _SIGN.finditer(pattern):
-        sign = found[0]
+    for match in _SIGN.finditer(pattern):
+        sign = match[0]
         if sign == "(":
             groups.append(0)
         elif sign == ")":
             last = groups.pop() if len(groups) > 1 else 0
             groups[-1] += last
             last = last or groups[-1]
-        elif found["least"]:
-            more = last * max(int(found["least"][:9]) - 1, 0)
+        elif match["least"]:
+            more = last * max(int(match["least"][:9]) - 1, 0)
             groups[-1] = min(groups[-1] + more, _HUGE)
             last = min(last + more, _HUGE)
         elif sign not in "*+?":
@@ -384,19 +384,19 @@ class PythonPattern(Pretokenizer):
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", FutureWarning)  # a possible nested set
-                made = re.compile(pattern)
-                if made.groups == 1 and pattern[0] == "(" and pattern[-1] == ")":
-                    made = re.compile(pattern[1:-1])
+                expression = re.compile(pattern)
+                if expression.groups == 1 and pattern[0] == "(" and pattern[-1] == ")":
+                    expression = re.compile(pattern[1:-1])
         except (re.error, RecursionError, OverflowError) as error:
-            told = (
+            message = (
                 f"pretokenizer: {quoted(pattern, 200)} is not a regular expression of re: {shortened(error)}"
             )
-            raise ValueError(told) from error
-        if made.groups:
+            raise ValueError(message) from error
+        if expression.groups:
             raise ValueError(
                 f"pretokenizer: {quoted(pattern, 200)} has groups: ubpe takes what they match, and not the whole"
             )
-        self._compiled = made
+        self._compiled = expression
         if may_take_long(pattern):
             warn(
                 f"pretokenizer: {pattern!r:.200} may be tried in very many ways, and take exponential time on some texts: "

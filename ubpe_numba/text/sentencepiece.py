@@ -229,5 +229,5 @@ def _words_trie(words: Sequence[str]) -> np.ndarray:
     rows = [row if row.size > 1 else np.append(row, np.int32(_INSIDE)) for row in rows]
     n = _INSIDE + 1
     lengths = np.concatenate([np.ones(n, np.int64), [row.size for row in rows]])
-    made: np.ndarray = trie_of(n, np.concatenate([np.zeros(n, np.int32), *rows]), lengths)
-    return made
+    trie: np.ndarray = trie_of(n, np.concatenate([np.zeros(n, np.int32), *rows]), lengths)
+    return trie

@@ -141,8 +141,8 @@ class Splitter(Steps):
         if {"ByteLevel", "Metaspace"} & {*kinds[n_text:]}:
             raise ValueError("pre_tokenizer: after a ByteLevel step there can only be steps that cut")
         cutters = [_cutters(step, None) for step in self.steps]
-        found = [cutter for part in cutters for cutter in part or () if cutter.name is None]
-        if sum(size_of(cutter.pattern) for cutter in found) > _MOST_TOGETHER:
+        custom = [cutter for part in cutters for cutter in part or () if cutter.name is None]
+        if sum(size_of(cutter.pattern) for cutter in custom) > _MOST_TOGETHER:
             raise ValueError(
                 "pre_tokenizer: Split: all patterns together are too long, or repeat too often; use fewer, or smaller counts"
             )
@@ -205,7 +205,7 @@ class Splitter(Steps):
     def _pieces(self, text: str, origins: list[int] | None, at_start: bool) -> list[Piece]:
         pieces: list[Piece] = [(text, origins)] if text else []
         for stage in self._stages:
-            pieces = [found for i, piece in enumerate(pieces) for found in stage(*piece, at_start and i == 0)]
+            pieces = [part for i, piece in enumerate(pieces) for part in stage(*piece, at_start and i == 0)]
         return pieces
 
 
@@ -230,9 +230,9 @@ def _cutters(
         version = UNICODE_VERSION
         pattern = "".join(c if c.isalnum() or ord(c) > 0x7F else f"\\x{ord(c):02x}" for c in text)
     else:
-        found = name_of(text, oniguruma=True) if text not in NAMED else None
-        pattern = NAMED[found] if found else _READ_AS.get(text, text)
-        if found is None and pattern == text:
+        name = name_of(text, oniguruma=True) if text not in NAMED else None
+        pattern = NAMED[name] if name else _READ_AS.get(text, text)
+        if name is None and pattern == text:
             try:
                 portable(text, oniguruma=True)
             except ValueError:
@@ -301,8 +301,8 @@ def _by_patterns(
 def _by_engine(
     first: Engine, others: Engine, text: str, origins: list[int] | None, at_start: bool
 ) -> Iterable[Piece]:
-    found = (first if at_start else others).pieces(text, origins is not None)
-    return found if origins is None else [(piece, [origins[i] for i in came or ()]) for piece, came in found]
+    parts = (first if at_start else others).pieces(text, origins is not None)
+    return parts if origins is None else [(piece, [origins[i] for i in came or ()]) for piece, came in parts]
 
 
 def _named(text: str, origins: list[int] | None, at_start: bool) -> Iterable[Piece]:

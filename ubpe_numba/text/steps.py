@@ -95,10 +95,10 @@ def flat_steps(steps: Any, name: str, most: int, depth: int = 0) -> list[dict[st
         raise TypeError(f"{name}: expected steps, got {describe(steps)}")
     if depth > _MOST_DEPTH:
         raise ValueError(f"{name}: more than {_MOST_DEPTH} sequences inside of one another")
-    found = [step for part in steps for step in flat_steps(part, name, most, depth + 1)]
-    if len(found) > most and not depth:
-        raise ValueError(f"{name}: expected at most {most} steps, got {len(found)}")
-    return found
+    flat = [step for part in steps for step in flat_steps(part, name, most, depth + 1)]
+    if len(flat) > most and not depth:
+        raise ValueError(f"{name}: expected at most {most} steps, got {len(flat)}")
+    return flat
 
 
 def checked(step: Mapping[str, Any], fields: Mapping[str, Mapping[str, Any]], name: str) -> dict[str, Any]:
@@ -119,15 +119,15 @@ def checked(step: Mapping[str, Any], fields: Mapping[str, Mapping[str, Any]], na
         raise ValueError(f"{name}: {kind}: unexpected field {quoted(odd)}")
     if lost := next((field for field, value in known.items() if value is ... and field not in step), None):
         raise ValueError(f"{name}: {kind}: the field {quoted(lost)} is missing")
-    made = {"type": kind, **{field: step.get(field, value) for field, value in known.items()}}
-    if isinstance(made.get("words"), (list, tuple)):
-        made["words"] = list(made["words"])
+    filled = {"type": kind, **{field: step.get(field, value) for field, value in known.items()}}
+    if isinstance(filled.get("words"), (list, tuple)):
+        filled["words"] = list(filled["words"])
     for field, default in known.items():
-        if expected := _expected(field, made[field], default):
-            raise ValueError(f"{name}: {kind}: {field}: expected {expected}, got {quoted(made[field])}")
-    if "" in made.get("words", ()):
+        if expected := _expected(field, filled[field], default):
+            raise ValueError(f"{name}: {kind}: {field}: expected {expected}, got {quoted(filled[field])}")
+    if "" in filled.get("words", ()):
         raise ValueError(f"{name}: {kind}: words: one is empty")
-    if isinstance(pattern := made.get("pattern"), Mapping):
+    if isinstance(pattern := filled.get("pattern"), Mapping):
         (text,) = pattern.values()
         if len(text) > _LONGEST:
             raise ValueError(
@@ -135,7 +135,7 @@ def checked(step: Mapping[str, Any], fields: Mapping[str, Mapping[str, Any]], na
             )
         if not text:
             raise ValueError(f"{name}: {kind}: the pattern is empty")
-    return made
+    return filled
 
 
 def _expected(field: str, value: Any, default: Any) -> str:
@@ -270,32 +270,32 @@ class Engine:
     def pieces(self, text: str, trace: bool) -> list[Piece]:
         """The pieces of a text, none of which is empty; one piece at most of a normalizer."""
         lent = _lent(text)
-        given = _moved(text, 0xD800, lent) if lent else text
+        lent_text = _moved(text, 0xD800, lent) if lent else text
         try:
             if self._normalizes and not trace:
-                done = list(filter(None, [self._run.normalize_str(given)]))
+                done = list(filter(None, [self._run.normalize_str(lent_text)]))
             else:
-                held = self._theirs.PreTokenizedString(given)
+                held = self._theirs.PreTokenizedString(lent_text)
                 if self._normalizes:
                     held.normalize(self._run.normalize)
                 else:
                     self._run.pre_tokenize(held)
                 done = [piece for piece, _, _ in held.get_splits("normalized", "byte") if piece]
-            found = [_moved(piece, lent, 0xD800) for piece in done] if lent else done
+            pieces = [_moved(piece, lent, 0xD800) for piece in done] if lent else done
             if not trace:
-                return list(zip(found, repeat(None)))
+                return list(zip(pieces, repeat(None)))
             held.tokenize(self._characters)
             origins = [start for start, _ in held.to_encoding(0, None).offsets]
         except BaseException as error:
             if type(error).__name__ != _PANIC:
                 raise
             shown = f"{quoted(text, 20)}, {len(text)} characters"
-            told = f"{self._name}: {', '.join(map(repr, self._patterns))} takes too long on {shown}"
+            message = f"{self._name}: {', '.join(map(repr, self._patterns))} takes too long on {shown}"
             raise ValueError(
-                f"{told:.400}: what repeats in it matches in many ways: {shortened(error)}"
+                f"{message:.400}: what repeats in it matches in many ways: {shortened(error)}"
             ) from error
-        spans = pairwise(accumulate(map(len, found), initial=0))
-        return [(piece, origins[begin:end]) for piece, (begin, end) in zip(found, spans, strict=True)]
+        spans = pairwise(accumulate(map(len, pieces), initial=0))
+        return [(piece, origins[begin:end]) for piece, (begin, end) in zip(pieces, spans, strict=True)]
 
     def _characters(self, piece: str) -> list[Any]:
         """A token for each character, so that the package returns its origin."""

@@ -73,8 +73,10 @@ def class_table(version: str = UNICODE_VERSION, kind: str = "") -> np.ndarray:
     blocks = flags.reshape(-1, _BLOCK)
     new = np.append(True, (blocks[1:] != blocks[:-1]).any(axis=1))  # most are equal to the block before
     numbers: dict[bytes, int] = {}
-    found = np.array([numbers.setdefault(block.tobytes(), len(numbers) + 2) for block in blocks[new]], "<u2")
-    index = found[np.cumsum(new) - 1].tobytes()
+    numbers_of = np.array(
+        [numbers.setdefault(block.tobytes(), len(numbers) + 2) for block in blocks[new]], "<u2"
+    )
+    index = numbers_of[np.cumsum(new) - 1].tobytes()
     return np.frombuffer(bytearray(b"".join([index, flags[: 2 * _BLOCK].tobytes(), *numbers])), np.uint8)
 
 

@@ -84,8 +84,8 @@ def numbers_of_pairs(values, starts, pair_starts, table, found):
         begin, middle, end = pair_starts[2 * i], pair_starts[2 * i + 1], pair_starts[2 * i + 2]
         left = number_of(text, begin, middle - begin, starts, table, np.int64(-1))
         right = number_of(text, middle, end - middle, starts, table, np.int64(-1))
-        made = number_of(text, begin, end - begin, starts, table, np.int64(-1))
+        number = number_of(text, begin, end - begin, starts, table, np.int64(-1))
         found[0, i] = left if left != NONE else -1
         found[1, i] = right if right != NONE else -1
-        found[2, i] = made if made != NONE else -1
+        found[2, i] = number if number != NONE else -1
     return True

@@ -139,18 +139,18 @@ def pairs_of_ranks(values, symbols, starts, n_symbols, two, table, ends, ranks, 
     for t in range(starts.size - 1):
         begin = starts[t]
         n = starts[t + 1] - begin
-        found = np.int32(NONE)
+        token = np.int32(NONE)
         if t < n_symbols:
-            found = found if symbols[begin // width] == t else np.int32(t)
+            token = token if symbols[begin // width] == t else np.int32(t)
         elif n == 2:
             pair = (np.int64(values[begin]) << 8) | values[begin + 1]
-            found = two[pair]
+            token = two[pair]
             two[pair] = t
         else:
-            found = number_of(text, begin, n, starts, table, t)
-            if found == CROWDED:
+            token = number_of(text, begin, n, starts, table, t)
+            if token == CROWDED:
                 return np.int64(-2)
-        if found != NONE:
+        if token != NONE:
             return np.int64(t)
     for t in range(n_symbols, starts.size - 1):
         first = starts[t] // width

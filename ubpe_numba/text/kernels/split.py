@@ -78,10 +78,10 @@ def _contractions(text: Mask, i: Mask, apostrophes: Mask, inner: Mask, any_case:
 
     def letter(*chars: str) -> Mask:
         first, *others = (char for both in chars for char in (both + both.upper() if any_case else both))
-        found = equal(text, i, first)
+        matches = equal(text, i, first)
         for char in others:
-            found |= equal(text, i, char)
-        return found
+            matches |= equal(text, i, char)
+        return matches
 
     second = apostrophes << 1
     two = second & letter("s", "t", "d", "m")
@@ -103,13 +103,13 @@ def in_groups(numbers: Mask, size: int) -> Mask:
         row += shift
 
     def more() -> Mask:
-        found, next_group, shift = starts, beyond, size
+        ends, next_group, shift = starts, beyond, size
         while shift < 64:  # every step doubles how many groups of a number are found
-            found |= found << shift & next_group
+            ends |= ends << shift & next_group
             if 2 * shift < 64:
                 next_group &= next_group << shift
             shift *= 2
-        return found & ~starts
+        return ends & ~starts
 
     return starts | beyond.if_any(more)
 
