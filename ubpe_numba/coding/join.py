@@ -23,7 +23,7 @@ from ubpe_numba.documents.ragged import Ragged, trusted
 from ubpe_numba.runtime.arrays import offsets_of
 
 _AROUND = 1024  # tokens at each side of a cut that are encoded again at first
-_TOKEN = 8  # symbols per token on average that one of them may have; otherwise there are fewer
+_TOKEN = 8  # symbols per token, on average, that one of them may have; otherwise fewer tokens are in it
 
 
 def join(

@@ -233,7 +233,7 @@ class Shape(NamedTuple):
         width = None if max_length is None else positive(max_length, "max_length")
         length = width if given["padding"] is not None else call.get("length", width)
         if pad == "max_length" and given["padding"] is None and call.get("length"):
-            pad = "at_least"  # a file's length is no limit
+            pad = "at_least"  # a file's length does not limit it
         if (strategy and width is None) or (pad == "max_length" and length is None):
             width = config.get("model_max_length")
             length = width if pad == "max_length" else length

@@ -156,7 +156,10 @@ def _wrong_type(kind: Any, name: str) -> TypeError:
 
 
 def _column(chunks: list[Any], name: str, words: bool = False) -> tuple[list[Any], Any]:
-    """A column of documents or integers, if it is one or the only one of a table, and its type without dictionaries."""
+    """A column of documents or integers, also as the only column of a table, and its type.
+
+    The type is without dictionaries.
+    """
     while _form(chunks[0].type) == "struct":
         if (at := _first_null(chunks)) is not None:
             raise ValueError(f"{name}: row {at} {_NULL}")
@@ -204,7 +207,10 @@ def _plain(array: Any, name: str) -> Any:
 
 
 def _flattened(array: Any, name: str) -> tuple[Any, NDArray[np.int64]]:
-    """The elements of all lists, or the bytes of all strings, of what `_plain` returns, and offsets; a null is empty."""
+    """The elements of all lists, or the bytes of all strings, of a result of `_plain`, with offsets.
+
+    A null is empty.
+    """
     import pyarrow as pa
 
     if _form(array.type) == "null":
@@ -232,7 +238,10 @@ def _one(chunks: list[Any], name: str) -> Documents:
 
 
 def _symbols(arrays: Sequence[Any], name: str, where: Callable[[int], str]) -> tuple[NDArray[Any], str]:
-    """Arrays of integers, or of words by their numbers, as one array, and its kind; ValueError for a null or beyond int64."""
+    """Arrays of integers, or of words by their numbers, as one array, and its kind.
+
+    ValueError for a null or an integer beyond int64.
+    """
     import pyarrow as pa
 
     number = dict[Any, int]()

@@ -123,7 +123,7 @@ def _of_awkward(docs: Any, cls: str, name: str) -> Any:
 
 
 def _present(layout: Any) -> tuple[Any, int | None]:
-    """A layout of awkward without the indices around it, and its first element that is missing, None without one."""
+    """A layout of awkward without the indices around it, and its first missing element or None."""
     missing = np.zeros(0, np.int64)
     while layout.is_option or layout.is_indexed:
         if layout.is_option:
@@ -147,7 +147,7 @@ def _of_torch(docs: Any, cls: str, name: str) -> Any:
         check_offsets(offsets, values.size, f"{name}: offsets of the nested tensor")
         return _lists(values[offsets[0] : offsets[-1]], offsets - offsets[0], name)
     starts, sizes, n = offsets[:-1], np.asarray(lengths).astype(np.int64), values.size
-    # Compared with what is left: a sum of two arbitrary numbers may overflow. Empty ones may be anywhere.
+    # Compared with the rest: a sum of two arbitrary numbers may overflow. Empty arrays may be anywhere.
     outside = (sizes < 0) | ((sizes > 0) & ((starts < 0) | (starts > n) | (sizes > n - starts)))
     if (at := np.flatnonzero(outside)).size:
         i = at[0]

@@ -156,7 +156,7 @@ class Ragged:
 
     @classmethod
     def from_arrow(cls, array: Any, *, nulls: str = "raise") -> Ragged:
-        """Share the lists of an array of Arrow, of any library; needs pyarrow (``pip install ubpe-numba[arrow]``).
+        """Share the lists of an Arrow array of any library (``pip install ubpe-numba[arrow]``).
 
         Parameters
         ----------

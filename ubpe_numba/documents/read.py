@@ -255,7 +255,10 @@ def _are_plain(docs: Any, flat: bool) -> bool:
 
 
 def utf8_document(doc: Any, name: str = "doc") -> Documents:
-    """Read one document, a `str` as UTF-8, an array of uint8 as bytes; arguments and errors as for `as_document`."""
+    """Read one document, a `str` as UTF-8, an array of uint8 as bytes.
+
+    Arguments and errors as for `as_document`.
+    """
     if isinstance(doc, str):
         data = np.frombuffer(utf8_of(doc), np.uint8)
         return Documents(data, np.array([0, data.size]), "bytes")
@@ -277,7 +280,10 @@ def utf8_documents(docs: Any, offsets: Any = None, name: str = "docs") -> Docume
 
 
 def as_utf8(given: Documents, name: str = "docs") -> Documents:
-    """Encode documents of the kind `str` as UTF-8; bytes and uint8 stay as they are, TypeError for other integers."""
+    """Encode documents of the kind `str` as UTF-8; bytes and uint8 stay as they are.
+
+    TypeError for other integers.
+    """
     values, offsets, kind = given
     if offsets[-1] == offsets[0]:
         return Documents(np.zeros(0, np.uint8), offsets - offsets[0], "bytes")

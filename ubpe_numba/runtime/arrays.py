@@ -2,7 +2,7 @@
 
 Two parts, in this order:
 
-- any value: `describe` names it in messages, `told` adds hints about unknown arguments, `positive` checks an
+- any value: `describe` names it in messages, `told` adds hints about unknown arguments. `positive` checks an
   integer from a user, `resolve_threads` determines the number of threads, `Parameters` are those of a
   constructor;
 - arrays: `plain` and `writable` give them the form for kernels. `frozen` copies arrays that others may change,

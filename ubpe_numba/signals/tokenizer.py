@@ -573,7 +573,7 @@ class SignalTokenizer(Parameters):
             As `encode` returns them.
         after
             The ids before these, such as those that a model was asked to continue: only samples after them
-            are returned. Or the last sample that they were decoded to, with a channel axis a list of one for
+            are returned. Or the last sample that they were decoded to, with a channel axis a list, one for
             each channel; after NaN as after nothing. Only at an end of the scale, where samples are limited,
             the result may differ.
         skip_special_tokens : bool
@@ -703,7 +703,10 @@ class SignalTokenizer(Parameters):
         return Ragged(values.astype(np.int32), offsets.astype(np.int64))
 
     def _restored(self, fit: Fitted, documents: Ragged, after: Sequence[float] = ()) -> list[Any]:
-        """The samples of recordings, whose channels are documents one after the other; `after`: those before the first one."""
+        """The samples of recordings, whose channels are documents one after the other.
+
+        `after` are the samples before the first one.
+        """
         ids, offsets, n = documents.values, documents.offsets, fit.scale.n_channels
         is_gap = ids >= len(fit.tokens)
         plain = ids[~is_gap]

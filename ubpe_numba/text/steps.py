@@ -57,7 +57,7 @@ _CHOICES = {
 }
 _MOST_DEPTH = 8  # of sequences of sequences
 _LONGEST = 10_000  # characters of a pattern
-_PANIC = "PanicException"  # where the package met an impossible state; its class cannot be imported
+_PANIC = "PanicException"  # the package met an impossible state; its class cannot be imported
 _INSIDE = {"normalizer": "normalizers", "pre_tokenizer": "pretokenizers"}
 
 

@@ -120,7 +120,7 @@ class Tokenizer(Decoding, Saving):
             Positions that no token may cross, such as bars in music: a 1-D sequence for a single document,
             otherwise a sequence per document. Position p is before the symbol p. `encode` needs them as well.
         frame
-            Symbols per frame, such as the channels of an instant. A token is part of a frame or spans complete
+            Symbols per frame, such as the channels of an instant. A token is part of a frame or spans whole
             frames, which start with the document. Stored in the model. ValueError if documents are split.
         memory_limit
             Bytes for the fit in addition to the documents: 44 MB + 200 per token + 27 per symbol + 31 per

@@ -464,8 +464,8 @@ class Fitted(Parameters, metaclass=_Class):
     def get_vocab(self) -> dict[Any, int]:
         """The id of every token by its name, in order of ids: a new dict at each call.
 
-        Over characters a name is the text of the token, over bytes a character per byte (``"Ġlow"`` is
-        `` low``), over integers a tuple. Of equal names the id is that of a special token, or the lowest.
+        Over characters a name is the text of the token, over bytes a character per byte (``"Ġlow"`` is ``
+        low``), over integers a tuple. If names are equal, the id is that of a special token, or the lowest.
 
         Examples
         --------

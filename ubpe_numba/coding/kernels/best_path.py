@@ -40,7 +40,7 @@ from ubpe_numba.runtime.tables.automaton import list_of, next_state
 TAIL = np.dtype([("weight", np.float64), ("n_tokens", np.int32), ("seen", np.int32)])
 NODE = np.dtype(
     [
-        ("following", np.int32),  # where the tail continues after its first token
+        ("following", np.int32),  # the rest of the tail after its first token
         ("token", np.int32),  # that token
         ("own", np.int32),  # how often the tail holds it
         ("children", np.int32),  # number of tails that continue here

@@ -42,10 +42,10 @@ BITS, NONE = 13, 28000
 MOST_TOLERANCE = 127
 MOST_HALF = FINE * MOST_TOLERANCE + FINE // 2
 
-#: Tokens begin..end of the order, of one kind (0 levels, 1 relative), of least..most symbols. Then the first
-#: of the symbols that order them, and the logarithm of the width of an interval. Then a bit for each number
-#: of symbols, bit 0 for all from 64 on, and the places of eight symbols, the first of which is the ordering
-#: symbol.
+#: Tokens begin..end of the order, of the same kind (0 levels, 1 relative), of least..most symbols. Then the
+#: first of the symbols that order them, and the logarithm of the width of an interval. Then a bit for each
+#: number of symbols, bit 0 for all from 64 on, and the places of eight symbols, the first of which is the
+#: ordering symbol.
 _FIELDS = (
     "kind",
     "begin",

@@ -11,7 +11,7 @@ cache line, and of those of up to 15 bytes not even the text::
 
     words  begin and end of segment number 0, of number 1, ...
 
-The search for a segment starts at a hash of the first two and goes to the next entry until it finds the
+The search for a segment starts at a hash of the first two. It goes to the next entry until it finds the
 segment or an empty entry; the table is at most half full. Example: "no, no, no" in the segments of gpt2, of
 weight 1 each, at some entries:
 
@@ -71,7 +71,7 @@ def tally(values, segments, weights, table, words, n_words, batch):
             else:
                 first = np.int64(key_of(text, begin, length, last))
                 second = _LONG | length
-            # where the search starts
+            # start of the search
             i = ENTRY * np.int64(mixed_two(np.uint64(first), np.uint64(second)) & mask)
             prefetch(table, i)
             batch[3 * k] = first
