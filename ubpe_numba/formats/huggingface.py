@@ -580,13 +580,13 @@ def processed(processor: Any) -> Template:
 
     ModelFormatError if it is not valid.
     """
-    frame, steps = Template(), [] if processor is None else [processor]
+    shape, steps = Template(), [] if processor is None else [processor]
     while steps:
         step = steps.pop(0)
         kind = step.get("type") if isinstance(step, dict) else None
         if kind not in ("Sequence", "ByteLevel", *_AROUND):
             raise ModelFormatError(f"post_processor: {quoted(kind)} is not supported")
-        if kind in _AROUND and frame[:2] != Template()[:2]:
+        if kind in _AROUND and shape[:2] != Template()[:2]:
             raise ModelFormatError(
                 "post_processor: two steps that put tokens around a text are not supported"
             )
@@ -594,7 +594,7 @@ def processed(processor: Any) -> Template:
             if kind == "Sequence":
                 steps[:0] = step["processors"]
                 continue
-            single, pair, types = frame.single, frame.pair, frame.types
+            single, pair, types = shape.single, shape.pair, shape.types
             if kind == "TemplateProcessing":
                 ids: dict[str, list[int]] = {
                     name: [*map(int, word["ids"])] for name, word in step["special_tokens"].items()
@@ -620,15 +620,15 @@ def processed(processor: Any) -> Template:
                 types = 0, t
             trims = kind in ("ByteLevel", "RobertaProcessing") and step.get("trim_offsets", True)
             added = [bool(step.get("add_prefix_space", True))] if trims else []
-            frame = Template(single, pair, (*frame.trims, *added), types)
+            shape = Template(single, pair, (*shape.trims, *added), types)
         except (TypeError, ValueError, LookupError, AttributeError) as error:
             raise ModelFormatError(f"post_processor: {quoted(kind)} is not valid: {error!r}") from error
-    for around, texts in ((frame.single, [FIRST]), (frame.pair, [FIRST, SECOND])):
+    for around, texts in ((shape.single, [FIRST]), (shape.pair, [FIRST, SECOND])):
         if sorted(i for i, _ in around if i >= FIRST) != texts or any(t >= FIRST for _, t in around):
             raise ModelFormatError(
                 "post_processor: expected every text once, and ids and type ids below 2**31"
             )
-    return frame
+    return shape
 
 
 def outer(file: dict[str, Any], config: Mapping[str, Any]) -> dict[str, Any] | None:

@@ -732,7 +732,7 @@ class SignalTokenizer(Parameters):
         gaps = np.repeat(is_gap, lengths)
         whole = np.zeros(gaps.size, np.int64)
         whole[~gaps] = values
-        runs = []
+        blocks = []
         for i in range(0, len(documents), n):
             places = list(pairwise(ends[i : i + n + 1].tolist()))
             if len({z - a for a, z in places}) > 1:
@@ -750,10 +750,10 @@ class SignalTokenizer(Parameters):
                 samples[missing] = np.nan
             elif fit.integers:
                 samples = samples.astype(np.int64)
-            runs.append(
+            blocks.append(
                 samples[:, 0] if fit.channel_axis is None else np.moveaxis(samples, 1, fit.channel_axis)
             )
-        return runs
+        return blocks
 
     def error_bound(self) -> Any:
         """Bound the error of every sample that is inside of the scale, in the unit of the signal.
