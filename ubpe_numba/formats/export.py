@@ -120,8 +120,8 @@ class Exported(NamedTuple):
         vocabulary = self.model.vocabulary
         if vocabulary.log_probabilities is not None:
             return self.model
-        found = log_probabilities(vocabulary)
-        return self.model._replace(vocabulary=vocabulary.with_statistics(log_probabilities=found))
+        logs = log_probabilities(vocabulary)
+        return self.model._replace(vocabulary=vocabulary.with_statistics(log_probabilities=logs))
 
 
 # ---------------------------------------------------------------------------------------------------- Hugging
@@ -178,8 +178,8 @@ def _of_pairs(model: Model, encode: EncodeLists, unk_token: Any, template: Any) 
         wider, more = samples_with_unknown(model, unknown)
         all_samples = [(model.alphabet, samples), (wider, more)]
         if unknown.symbol is not None:
-            found = readers.of_huggingface(text, None if kind == "str" else kind, symbols)
-            _same_by_rank(found.model, more, found.params.get("unknown", "skip"))
+            content = readers.of_huggingface(text, None if kind == "str" else kind, symbols)
+            _same_by_rank(content.model, more, content.params.get("unknown", "skip"))
         elif kind == "str":
             _same_by_rank(readers.of_huggingface(text, "bytes").model, more)
     _same_there(text, [texts_of(alphabet, one) for alphabet, one in all_samples], frame)
@@ -289,15 +289,19 @@ def transformers_object(tok: Exported, *, unk_token: Any = None, template: Any =
         if name != "call" and (not name.endswith("_token") or value in special)
     }
     params = {**config, **({} if unk_token is None else {"unk_token": unk_token}), **params}
-    given = {name: value for name, value in params.items() if value is not None}
+    options = {name: value for name, value in params.items() if value is not None}
     # which would be taken out of every text
     is_symbol = unknown is not None and len(unknown) == 1 and unknown not in special
-    if given.get("unk_token") is False or is_symbol or ("unk_token" not in given and unknown not in special):
-        given.pop("unk_token", None)
+    if (
+        options.get("unk_token") is False
+        or is_symbol
+        or ("unk_token" not in options and unknown not in special)
+    ):
+        options.pop("unk_token", None)
     else:
-        given.setdefault("unk_token", unknown)
-    config_of(given)  # which checks them
-    for name, value in given.items():
+        options.setdefault("unk_token", unknown)
+    config_of(options)  # which checks them
+    for name, value in options.items():
         many = value.values() if isinstance(value, dict) else value
         words = map(str, [value] if name.endswith("_token") else many if name.endswith("_tokens") else [])
         if odd := next(
@@ -308,7 +312,7 @@ def transformers_object(tok: Exported, *, unk_token: Any = None, template: Any =
                 f"{name}: {quoted(odd)} is not a special token of this tokenizer: {listed(sorted(special)) or 'none'}; "
                 "transformers would add it with an id that no model knows"
             )
-    return fast(tokenizer_object=tokenizer, **{"clean_up_tokenization_spaces": False, **given})
+    return fast(tokenizer_object=tokenizer, **{"clean_up_tokenization_spaces": False, **options})
 
 
 # ----------------------------------------------------------------------------------------------------
@@ -322,8 +326,8 @@ def _frame(
     own = (file or {}).get("post_processor")
     if template is None:
         return None if own is None else huggingface.processed(own), own
-    made, names = template_of(template, special), {i: word for word, i in special.items()}
-    if odd := [i for parts in made[:2] for i, _ in parts if i < FIRST and i not in names]:
+    requested, names = template_of(template, special), {i: word for word, i in special.items()}
+    if odd := [i for parts in requested[:2] for i, _ in parts if i < FIRST and i not in names]:
         raise ValueError(
             f"template: {odd[0]} is not a special token of this tokenizer, which has {listed(special) or 'none'}"
         )
@@ -335,11 +339,11 @@ def _frame(
             else {"SpecialToken": {"id": names[i], "type_id": t}}
             for i, t in parts
         ]
-        for parts in made[:2]
+        for parts in requested[:2]
     )
-    used = sorted({names[i] for parts in made[:2] for i, _ in parts if i not in documents})
+    used = sorted({names[i] for parts in requested[:2] for i, _ in parts if i not in documents})
     words = {word: {"id": word, "ids": [special[word]], "tokens": [word]} for word in used}
-    return made, {"type": "TemplateProcessing", "single": single, "pair": pair, "special_tokens": words}
+    return requested, {"type": "TemplateProcessing", "single": single, "pair": pair, "special_tokens": words}
 
 
 def _check_template(other: Any, template: Template, texts: list[str], ids: list[list[int]]) -> None:
@@ -516,7 +520,7 @@ def _ranks(tok: Exported) -> dict[bytes, int]:
 def tiktoken_encoding(tok: Exported, *, name: str = "ubpe-numba") -> Any:
     """A `tiktoken.Encoding` with this name, with the pattern and the special tokens."""
     model = tok.pairs("tiktoken")
-    made = _ranks(tok)
+    lines = _ranks(tok)
     try:
         make = import_module("tiktoken").Encoding
     except ImportError as error:
@@ -524,7 +528,7 @@ def tiktoken_encoding(tok: Exported, *, name: str = "ubpe-numba") -> Any:
     return make(
         name,
         pat_str=tiktoken.covering(pattern_of(model)),
-        mergeable_ranks=made,
+        mergeable_ranks=lines,
         special_tokens=words_of(model)[0],
     )
 
@@ -548,10 +552,10 @@ def sentencepiece_model(tok: Exported) -> bytes:
     check_model(model)
     tables = Tables(sentencepiece.model_of(sentencepiece.read(data)))
     plan = plan_by_path(tables, LIKELIHOOD, "sentencepiece") if unigram else plan_by_rank(tables)
-    given = samples_of(model)
-    docs, ids, texts = texts_of(model.alphabet, (given, tok.encode(given, disallowed_special="none")))
-    found, _ = plan.documents(as_documents(texts), "raise", ("none", "none"), "docs")
-    compare(docs, ids, found.to_lists(), "what was written")
+    samples = samples_of(model)
+    docs, ids, texts = texts_of(model.alphabet, (samples, tok.encode(samples, disallowed_special="none")))
+    encoded, _ = plan.documents(as_documents(texts), "raise", ("none", "none"), "docs")
+    compare(docs, ids, encoded.to_lists(), "what was written")
     if (package := _package("sentencepiece")) is not None:
         try:
             peer = package.SentencePieceProcessor(model_proto=data)
