@@ -289,19 +289,15 @@ def transformers_object(tok: Exported, *, unk_token: Any = None, template: Any =
         if name != "call" and (not name.endswith("_token") or value in special)
     }
     params = {**config, **({} if unk_token is None else {"unk_token": unk_token}), **params}
-    options = {name: value for name, value in params.items() if value is not None}
+    asked = {name: value for name, value in params.items() if value is not None}
     # which would be taken out of every text
     is_symbol = unknown is not None and len(unknown) == 1 and unknown not in special
-    if (
-        options.get("unk_token") is False
-        or is_symbol
-        or ("unk_token" not in options and unknown not in special)
-    ):
-        options.pop("unk_token", None)
+    if asked.get("unk_token") is False or is_symbol or ("unk_token" not in asked and unknown not in special):
+        asked.pop("unk_token", None)
     else:
-        options.setdefault("unk_token", unknown)
-    config_of(options)  # which checks them
-    for name, value in options.items():
+        asked.setdefault("unk_token", unknown)
+    config_of(asked)  # which checks them
+    for name, value in asked.items():
         many = value.values() if isinstance(value, dict) else value
         words = map(str, [value] if name.endswith("_token") else many if name.endswith("_tokens") else [])
         if odd := next(
@@ -312,7 +308,7 @@ def transformers_object(tok: Exported, *, unk_token: Any = None, template: Any =
                 f"{name}: {quoted(odd)} is not a special token of this tokenizer: {listed(sorted(special)) or 'none'}; "
                 "transformers would add it with an id that no model knows"
             )
-    return fast(tokenizer_object=tokenizer, **{"clean_up_tokenization_spaces": False, **options})
+    return fast(tokenizer_object=tokenizer, **{"clean_up_tokenization_spaces": False, **asked})
 
 
 # ----------------------------------------------------------------------------------------------------
