@@ -241,7 +241,7 @@ REFUSED: list[tuple[Any, Any, dict[str, Any], Any, str]] = [
         DOCUMENTS,
         {},
         ValueError,
-        "rules: ties='first_seen' .* use ties='small",
+        "rules: ties='first_seen' .* Use ties='small",
     ),
     (UBPE(290, objective="likelihood"), DOCUMENTS, {}, ValueError, "objective: 'likelihood'"),
     (BPE(290), [], {}, ValueError, "parts: expected one partition at least"),
@@ -252,7 +252,7 @@ REFUSED: list[tuple[Any, Any, dict[str, Any], Any, str]] = [
         [TEXT],
         {"sample_weight": [[1] * len(TEXT)]},
         ValueError,
-        "sample_weight: text that is cut",
+        "sample_weight: split text is counted",
     ),
     (BPE.for_text(300), ONE, {}, ValueError, "pretokenizer: documents that are cut are counted"),
     (

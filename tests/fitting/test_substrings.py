@@ -127,7 +127,7 @@ def test_it_is_said_where_candidates_end(caplog: pytest.LogCaptureFixture) -> No
         s = substrings([[0, 0, 0, 0]], [1], None, 1, 4)
     assert (len(s), s.longest) == (1, 2)
     assert caplog.messages == [
-        "candidates of more than 2 symbols are left out: there would be 2 of 5 edges, at most 2147483647 of 4"
+        "candidates of more than 2 symbols are left out: 2 of 5 edges, at most 2147483647 of 4"
     ]
 
 

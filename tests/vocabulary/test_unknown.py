@@ -41,7 +41,7 @@ def test_what_it_may_be(unknown: Any, alphabet: Alphabet, choice: Any) -> None:
 
 def test_an_option_that_is_a_symbol_too_is_named() -> None:
     words = BPE(4).fit([["skip", "a", "skip", "a"]], progress=False)
-    with pytest.warns(UserWarning, match="unknown: 'skip' leaves .* out; the alphabet has a symbol 'skip'"):
+    with pytest.warns(UserWarning, match="unknown: 'skip' leaves .* out. The alphabet's symbol 'skip'"):
         assert words.encode(["b"], unknown="skip").size == 0
 
 
