@@ -515,7 +515,7 @@ def check(*without):
     assert set(kernels.values()) == {1}, {k: v for k, v in kernels.items() if v != 1}
 
 ubpe_numba.warmup()
-check("ubpe_numba.distributed.", "ubpe_numba.bounds.", "ubpe_numba.signals.")  # compiled by who imports them
+check("ubpe_numba.distributed.", "ubpe_numba.bounds.", "ubpe_numba.signals.", "ubpe_numba.views.")  # compiled by who imports them
 for case in cases().values():
     case()
 base = np.concatenate(corpus(6000, top=100))
@@ -597,6 +597,8 @@ for weight in (None, [2]):  # of two hosts, one of which takes a token over from
     engine = InProcess([Host(as_corpus([half], sample_weight=weight), 1) for half in ([0, 1] * 9, [1, 0] * 9)])
     remotely(engine, [(False, False), (True, True)], 4, plan)
 bounds.lower_bound(BPE(320, alphabet=300).fit(base, offsets=offsets), [base[:900]], seconds=20, progress=False)
+few = [base[:900].tolist()]
+ubpe_numba.compare(few, {"few": BPE(60).fit(few)}, held_out=few)
 check()
 """
 

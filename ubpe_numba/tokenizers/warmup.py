@@ -32,7 +32,7 @@ from ubpe_numba.vocabulary.vocabulary import Vocabulary
 def warmup() -> None:
     """Compile every kernel of tokenizers, or read it from the cache, so that no later call waits.
 
-    Fits with mirrors, `ubpe_numba.bounds`, signals and clusters compile their own kernels on first use.
+    Fits with mirrors, `ubpe_numba.bounds`, `compare`, signals and clusters compile their own kernels on first use.
 
     It takes a minute or two without a cache, a second with one. Call it before forking, so that children find
     kernels loaded. A fork waits for a kernel that another thread is compiling.
