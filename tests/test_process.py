@@ -598,7 +598,7 @@ for weight in (None, [2]):  # of two hosts, one of which takes a token over from
     remotely(engine, [(False, False), (True, True)], 4, plan)
 bounds.lower_bound(BPE(320, alphabet=300).fit(base, offsets=offsets), [base[:900]], seconds=20, progress=False)
 few = [base[:900].tolist()]
-ubpe_numba.compare(few, {"few": BPE(60).fit(few)}, held_out=few)
+ubpe_numba.compare(few, {"few": BPE(150).fit(few)}, held_out=few)
 check()
 """
 
