@@ -68,7 +68,15 @@ QUICK = {
             "history_",
         ),
     },
-    "as long as a model, not as documents": {"save", "load", "export", "warmup", "verify", "fingerprint"},
+    "as long as a model, not as documents": {
+        "save",
+        "load",
+        "export",
+        "warmup",
+        "verify",
+        "fingerprint",
+        "followers",
+    },
     "another name of a call that is here": {"transform", "inverse_transform", "fit_transform"},
     "made of pages": {"explore"},
 }

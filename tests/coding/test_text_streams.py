@@ -118,7 +118,7 @@ def test_errors_leave_a_stream_of_text_as_it_was() -> None:
     stream = tok.stream()
     parts = [stream.push("so it"), stream.push(" is <")]
     refuses(SpecialTokenError, "document 0, position 9: '<s>'", stream.push, "s> x")
-    refuses(TypeError, "chunks: chunk 2: a pretokenizer splits text", stream.push, [104])
+    refuses(TypeError, "chunks: chunk 2: a pretokenizer cuts text", stream.push, [104])
     stream = pickle.loads(pickle.dumps(stream))
     parts += [stream.push("b x"), stream.finish()]
     assert np.concatenate(parts).tolist() == tok.encode("so it is <b x").tolist()

@@ -88,7 +88,7 @@ def test_another_fit_is_refused_by_name(tmp_path: Path, monkeypatch: pytest.Monk
     other = [parts[0], as_corpus([[2, 1]])]
     with pytest.raises(
         ValueError,
-        match=r"^checkpoint: .*saved: was made with another corpus, partition 1: \d+, now \d+; give",
+        match=r"^checkpoint: .*saved: was made with another corpus, partition 1: \d+, now \d+\. Remove",
     ):
         run(InProcess([Host(part) for part in other]), [(False, False)] * 2, 3, plan, path)
     refuses(

@@ -158,7 +158,7 @@ def test_bad_arguments_of_a_count_are_refused(
 def test_one_document_is_not_counted() -> None:
     refuses(
         ValueError,
-        r"parts: a 1-D dask\.array is one document",
+        r"parts: expected several documents, got a 1-D dask\.array",
         lambda: count(da.zeros(10, chunks=3, dtype=np.int64)),
     )
 

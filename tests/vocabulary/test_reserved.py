@@ -131,7 +131,10 @@ def test_special_tokens_are_allowed_refused_or_ordinary(cls: Any, pretokenizer: 
     )
     assert tok.decode(apart) == text and tok.decode(apart, as_bytes=True) == text.encode()
     refuses(
-        ValueError, r"^document 0, position 3: '<\|end\|>' is a special token; allow it by", tok.encode, text
+        ValueError,
+        r"^document 0, position 3: '<\|end\|>' is a special token; allow it with",
+        tok.encode,
+        text,
     )
     refuses(
         ValueError, r"^document 1, position 0: '<\|end\|>' is a special token", tok.encode_batch, ["x", END]
