@@ -80,7 +80,7 @@ def test_text_with_special_tokens_and_ids_of_its_own() -> None:
 
 @each("tok, ids, error, message", [
     (UBPE(8, 2, objective="shortest").fit([[0, 1, 0, 1]]), [0], ValueError, r"got 'shortest'; use tok.with_objective\('rank'"),
-    (UBPEClassic(4, 2, rules=FitRules(encode="batch")).fit([[0, 1] * 3]), [0], ValueError, "encodes by 'batch'; use BPE"),
+    (UBPEClassic(4, 2, rules=FitRules(encode="batch")).fit([[0, 1] * 3]), [0], ValueError, "got 'batch'; use BPE"),
     (BPE.from_merges([[3, 0], [0, 1]], 2), [0], ValueError, "^tok: the merges of this vocabulary are not known, or not"),
     (WordPiece(["[UNK]", "a"]), [0], TypeError, "^tok: expected a BPE or another tokenizer that merges pairs, got WordPiece"),
     (BPE.from_merges([[0, 1]], alphabet=2), [0, 3], UnknownTokenError, "3"),
