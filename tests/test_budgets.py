@@ -55,7 +55,7 @@ LIMITS: dict[str, float] = AGREED | {
     "vague names": 10,
     "constraint lines": 320,
     "private uses in wings": 10,
-    "tokens of tests": 372_294,
+    "tokens of tests": 372_298,
     "tokens per line of tests": 12.9,
     "files of a fit": 14,
     "crossings of a fit": 29,
