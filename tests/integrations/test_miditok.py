@@ -277,7 +277,7 @@ def test_what_needs_training_is_refused_before_it() -> None:
     ({"sequences": [1, 2]}, TypeError, "sequences: expected TokSequence objects, got int"),
     ({"sequences": "ab"}, TypeError, "sequences: expected TokSequence objects, got str"),
     ({"sequences": [miditok.TokSequence(ids=[4]), miditok.TokSequence(ids=[4], are_ids_encoded=True)]}, ValueError,
-     "sequences: sequence 1 is encoded already"),
+     "sequences: sequence 1 is encoded"),
     ({"iterator": []}, ValueError, "iterator: there is no basic token"),
     ({"iterator": [[1]]}, TypeError, "iterator: text 0: expected a str of MidiTok's characters, got int"),
     ({"iterator": ["% "]}, UnknownSymbolError, "document 0, position 1"),

@@ -222,13 +222,13 @@ def _flattened(array: Any, name: str) -> tuple[Any, NDArray[np.int64]]:
             pa.large_list(pa.uint8()), len(array), [bitmap, offsets], array.null_count, array.offset, [data]
         )
     if _form(array.type) in ("list", "large_list") and not array.null_count:
-        cuts = np.from_dlpack(array.offsets).astype(np.int64, copy=False)
+        cuts = _in_memory(array.offsets).astype(np.int64, copy=False)
         check_offsets(cuts, len(array.values), f"{name}: offsets of Arrow")
         return array.flatten(), cuts - cuts[0]
     from pyarrow.compute import list_value_length
 
     array.validate(full=True)
-    return array.flatten(), offsets_of(np.from_dlpack(list_value_length(array).fill_null(0)))
+    return array.flatten(), offsets_of(_in_memory(list_value_length(array).fill_null(0)))
 
 
 def _one(chunks: list[Any], name: str) -> Documents:
@@ -252,9 +252,19 @@ def _symbols(arrays: Sequence[Any], name: str, where: Callable[[int], str]) -> t
         raise ValueError(f"{where(at)} {_NULL}")
     if _form(arrays[0].type) == "null":
         arrays = [pa.nulls(0, pa.int64())]
-    parts = [*map(np.from_dlpack, arrays)]  # by `to_numpy` pyarrow would import pandas
+    parts = [*map(_in_memory, arrays)]
     values = parts[0] if len(parts) == 1 else np.concatenate(parts)
     return signed(values, where), Named(tuple(number)) if is_text else "int"
+
+
+def _in_memory(array: Any) -> NDArray[Any]:
+    """The integers of an array without nulls, not copied; by `to_numpy` pyarrow would import pandas."""
+    dtype = np.dtype(str(array.type))
+    if not len(array):
+        return np.zeros(0, dtype)
+    values = np.frombuffer(array.buffers()[1], dtype, len(array), array.offset * dtype.itemsize)
+    values.flags.writeable = False
+    return values
 
 
 def _numbered(array: Any, name: str, number: dict[Any, int]) -> Any:

@@ -8,7 +8,7 @@ import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +43,48 @@ def check_errors(errors: Any) -> None:
 class Decoding(Encoding):
     """`decode`, `decode_batch`, and the positions and counts of tokens in encoded documents."""
 
+    @overload
+    def decode(
+        self,
+        ids: Any,
+        *,
+        errors: str = ...,
+        skip_special_tokens: bool = ...,
+        skip: Any = ...,
+        as_bytes: bool = ...,
+        return_offsets: Literal[True],
+    ) -> tuple[Any, NDArray[Any]]: ...
+    @overload
+    def decode(
+        self,
+        ids: Any,
+        *,
+        errors: str = ...,
+        skip_special_tokens: bool = ...,
+        skip: Any = ...,
+        as_bytes: Literal[True],
+    ) -> bytes: ...
+    @overload
+    def decode(
+        self,
+        ids: Any,
+        *,
+        errors: str = ...,
+        skip_special_tokens: bool = ...,
+        skip: Any = ...,
+        out: NDArray[Any],
+    ) -> NDArray[Any]: ...
+    @overload
+    def decode(
+        self,
+        ids: Any,
+        *,
+        errors: str = ...,
+        skip_special_tokens: bool = ...,
+        skip: Any = ...,
+        as_bytes: Literal[False] = ...,
+        out: None = ...,
+    ) -> NDArray[Any] | str | bytes: ...
     def decode(
         self,
         ids: Any,

@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Iterable, Mapping
 from itertools import pairwise
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self, overload
 
 import numpy as np
 
@@ -223,6 +223,10 @@ class WordPiece(Decoding, Saving):
 
     # ---------------------------------------------------------------------------------------------- decoding
 
+    @overload  # type: ignore[override]
+    def decode(self, ids: Any, *, as_bytes: Literal[True], **options: Any) -> bytes: ...
+    @overload
+    def decode(self, ids: Any, *, as_bytes: Literal[False] = ..., **options: Any) -> str: ...
     def decode(
         self,
         ids: Any,
@@ -249,6 +253,10 @@ class WordPiece(Decoding, Saving):
         one = as_document(ids, name="ids")
         return self._texts(one, skip_special_tokens, skip, as_bytes, **options)[0]
 
+    @overload
+    def decode_batch(self, batch: Any, *, as_bytes: Literal[True], **options: Any) -> list[bytes]: ...
+    @overload
+    def decode_batch(self, batch: Any, offsets: Any = ..., **options: Any) -> list[str]: ...
     def decode_batch(
         self,
         batch: Any,
