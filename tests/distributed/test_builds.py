@@ -103,6 +103,6 @@ def test_workers_that_join_die_and_are_of_another_version(
         mortal.cluster.scale(0)
         assert eventually(lambda: len(workers(mortal)) == 1)
         with pytest.raises(
-            RuntimeError, match=rf"the worker {other} .* has ubpe-numba 0\.0\.1, .*; expected {BUILD}"
+            RuntimeError, match=rf"the worker {other} .* has ubpe-numba 0\.0\.1, .*, expected {BUILD}"
         ):
             encode(tok, [["ab"]], client=mortal)
