@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, strategies as st
 from tables import each, refuses
 
+from ubpe_numba import BPE
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.documents.read import as_document, as_documents
 from ubpe_numba.errors import UnknownSymbolError
@@ -205,3 +206,17 @@ def test_an_alphabet_is_frozen() -> None:
     made = Alphabet.from_user(source)
     source[0] = 6
     assert made == one != 9
+
+
+@each(
+    "symbols",
+    [["\ud83d", "\ude00", "a"], dict(zip(["\ud83d", "\ude00", "a", "b"], [0, 1, 1, 2], strict=True))],
+)
+def test_surrogates_side_by_side_are_two_symbols(symbols: Any, tmp_path: Any) -> None:
+    alphabet = Alphabet.from_user(symbols)
+    assert alphabet.symbols.tolist()[:2] == [0xD83D, 0xDE00] and alphabet.size == 3
+    tok = BPE.from_merges([[0, 0]], alphabet=symbols)
+    tok.save(tmp_path / "m.json")
+    again = BPE.load(tmp_path / "m.json")
+    assert again.fingerprint == tok.fingerprint
+    assert again.encode("\ud83d\ud83da").tolist() == tok.encode("\ud83d\ud83da").tolist()

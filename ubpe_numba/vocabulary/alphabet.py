@@ -702,7 +702,9 @@ def _read_symbols(symbols: Any) -> Documents:
         if not isinstance(item, cls) or len(item) != 1:
             error = ValueError if isinstance(item, cls) else TypeError
             raise error(f"alphabet: entry {i}: expected {cls.__name__} of length 1, got {quoted(item)}")
-    return as_document(cls().join(items), name="alphabet")
+    if cls is str:  # one by one: side by side two surrogates would be a single character
+        return Documents(np.array([*map(ord, items)], np.uint32), np.array([0, len(items)]), "str")
+    return as_document(b"".join(items), name="alphabet")
 
 
 def _groups_by_id(alphabet: Mapping[Any, int]) -> tuple[NDArray[np.int64], int, NDArray[np.int64]]:
