@@ -11,6 +11,7 @@ from tables import each
 
 from ubpe_numba import load
 from ubpe_numba.cli.main import main
+from ubpe_numba.signals import SignalTokenizer
 
 
 @pytest.fixture
@@ -59,6 +60,19 @@ def test_a_single_channel_of_any_format_has_one_axis(here: pathlib.Path) -> None
         assert np.abs(load("one.npz").decode(load("one.npz").encode(samples)) - samples).max() <= 0.1
 
 
+@pytest.mark.parametrize("axis", [0, 1, -1])
+def test_files_have_channels_in_columns_whatever_axis_a_tokenizer_has(here: pathlib.Path, axis: int) -> None:
+    t = np.arange(300) / 9
+    samples = np.stack([np.sin(t), np.cos(t)], axis=1)
+    np.save("s.npy", samples)
+    SignalTokenizer(60, max_error=0.1, channel_axis=axis).fit(np.moveaxis(samples, 1, axis)).save("a.npz")
+    assert main(["encode", "a.npz", "s.npy", "-o", "i.npz"]) == 0
+    for name in ("b.npy", "b.csv"):
+        assert main(["decode", "a.npz", "i.npz", "-o", name]) == 0
+    assert np.abs(np.load("b.npy") - samples).max() <= 0.1
+    assert np.array_equal(np.loadtxt("b.csv", delimiter=","), np.load("b.npy"))
+
+
 @each("arguments, message", [
     (["fit", "r.csv", "-o", "x.npz"], "r.csv: numbers of recordings, which fit reads with --max-error"),
     (["fit", "r.csv", "--max-error", "1", "-o", "x.json"], "-o: expected a name that ends in .npz"),
@@ -67,6 +81,11 @@ def test_a_single_channel_of_any_format_has_one_axis(here: pathlib.Path) -> None
     (["fit", "bad.csv", "--max-error", "1", "-o", "x.npz"], "bad.csv: line 3: expected numbers: .*'x'"),
     (["fit", "short.csv", "--max-error", "1", "-o", "x.npz"], "short.csv: line 2: expected 2 numbers, got 1"),
     (["fit", "empty.csv", "--max-error", "1", "-o", "x.npz"], "expected at least one sample"),
+    (["fit", "r.csv", "other.csv", "--max-error", "1", "-o", "x.npz"], "other.csv: expected the columns x, y, got y, x"),
+    (["encode", "m.npz", "other.csv"], "other.csv: expected the columns x, y, got y, x"),
+    (["encode", "m.npz", "r.csv", "--special", "allow"], "--special: not for recordings"),
+    (["decode", "m.npz", "one.ids", "--to", "jsonl"], "--to: not for recordings"),
+    (["fit", "r.csv", "--rate", "9", "-o", "x.npz"], "--rate: for recordings, with --max-error"),
     (["inspect", "m.npz", "--on", "r.csv"], "--on: not for recordings"),
     (["explore", "m.npz", "r.csv", "-o", "x.html"], "m.npz: a report cannot show a SignalTokenizer"),
     (["decode", "m.npz", "one.ids"], "one.ids: expected the ids of one recording of 2 channels, got 1 documents"),
@@ -74,7 +93,12 @@ def test_a_single_channel_of_any_format_has_one_axis(here: pathlib.Path) -> None
 def test_what_is_refused(
     here: pathlib.Path, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
 ) -> None:
-    for name, text in (("bad", "a,b\n1,2\n3,x\n"), ("short", "1,2\n3\n"), ("empty", "")):
+    for name, text in (
+        ("bad", "a,b\n1,2\n3,x\n"),
+        ("short", "1,2\n3\n"),
+        ("empty", ""),
+        ("other", "y,x\n1,2\n"),
+    ):
         pathlib.Path(f"{name}.csv").write_text(text)
     pathlib.Path("one.ids").write_text("1 2 3\n")
     assert re.search(message, fails(arguments, capsys))

@@ -42,6 +42,7 @@ def test_the_most_used_stay_where_there_is_no_room() -> None:
     assert list(tok.truncate(99, docs=["abcd"]).get_vocab()) == [*"abcd", "ab", "cd", "abcd"]
     assert list(tok.truncate(99, docs=[""]).get_vocab()) == [*"abcd"]
     refuses(ValueError, "n_tokens: expected at least the alphabet's 4 symbols", tok.truncate, 3, docs=["ab"])
+    refuses(ValueError, "by: expected no order with docs, .* got 'idf'", tok.truncate, 9, "idf", docs=["ab"])
 
 
 def test_weights_and_files_go_on(tmp_path) -> None:

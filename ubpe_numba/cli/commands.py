@@ -47,6 +47,9 @@ def fit(options: Namespace) -> None:
     if options.max_error is not None:
         recordings.fit(options)
         return
+    for name in ("tolerance", "rate"):
+        if getattr(options, name) is not None:
+            raise ValueError(f"--{name}: for recordings, with --max-error")
     reader = Reader(options.files, _form(options))
     if options.curve is not None:
         _suffix(options.curve, "--curve", (".csv", ".png"))

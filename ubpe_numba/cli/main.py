@@ -218,9 +218,7 @@ def _parser() -> argparse.ArgumentParser:
         metavar="E",
         help="recordings, of csv, npy or wav: tokens that decode to samples at most E away, in their unit",
     )
-    fit.add_argument(
-        "--tolerance", type=int, default=1, metavar="N", help="with --max-error (default %(default)s)"
-    )
+    fit.add_argument("--tolerance", type=int, metavar="N", help="with --max-error (default 1)")
     fit.add_argument("--rate", type=float, metavar="HZ", help="with --max-error: samples a second")
     fit.add_argument(
         "--memory-limit", type=_bytes, metavar="SIZE", help="bytes beside the documents, such as 500M or 2G"

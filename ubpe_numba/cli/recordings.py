@@ -24,16 +24,12 @@ _OTHERS = (
 
 def fit(options: Namespace) -> None:
     """Learn the tokens of recordings within --max-error."""
-    for name in _OTHERS:
-        if getattr(options, name):
-            raise ValueError(
-                f"--{name.replace('_', '-')}: not for recordings, whose tokens --max-error decides"
-            )
+    _refuse(options, *_OTHERS)
     recordings, names = read(options.files, options.format)
     size = {} if options.n_tokens is None else {"n_tokens": options.n_tokens}
     axis = 1 if recordings[0].ndim == 2 else None
     tokenizer = SignalTokenizer(
-        max_error=options.max_error, tolerance=options.tolerance, channel_axis=axis,
+        max_error=options.max_error, tolerance=1 if options.tolerance is None else options.tolerance, channel_axis=axis,
         n_threads=options.threads,
         special_tokens=options.special_token, **size,
     )  # fmt: skip
@@ -43,20 +39,27 @@ def fit(options: Namespace) -> None:
 
 def encode(tokenizer: SignalTokenizer, options: Namespace) -> None:
     """Write the ids of recordings, a document per channel."""
-    recordings, _ = read(options.files, options.format)
+    _refuse(options, "lines", "dtype", "record", "special")
+    recordings, _ = read(options.files, options.format, tokenizer.channel_names)
+    if (axis := tokenizer.channel_axis) is not None:
+        recordings = [np.moveaxis(part.reshape(len(part), -1), 1, axis) for part in recordings]
     to = Form(options.to or ("ids" if options.output == "-" else None), ids=True)
     write_documents(options.output, to, tokenizer.encode_batch(recordings), np.dtype(np.int32))
 
 
 def decode(tokenizer: SignalTokenizer, options: Namespace, reader: Reader) -> None:
     """Write the samples of the ids of a recording, as csv or npy."""
+    _refuse(options, "to", "lines", "out_dtype")
     ids = list(reader)
     if len(ids) != tokenizer.scale_.n_channels:
         raise ValueError(
             f"{options.files[0]}: expected the ids of one recording of {tokenizer.scale_.n_channels} "
             f"channels, got {len(ids)} documents; decode one at a time"
         )
-    decoded = tokenizer.decode(ids if tokenizer.channel_axis is not None else ids[0])
+    if (axis := tokenizer.channel_axis) is None:
+        decoded = tokenizer.decode(ids[0])
+    else:  # the axes of a file, whatever those of the tokenizer are
+        decoded = np.moveaxis(tokenizer.decode(ids), axis, 1)
     names = tokenizer.channel_names
     with output(options.output) as f:
         if options.output.lower().endswith(".npy"):
@@ -66,9 +69,16 @@ def decode(tokenizer: SignalTokenizer, options: Namespace, reader: Reader) -> No
         rows = csv.writer(text, lineterminator="\n")
         if names is not None:
             rows.writerow(names)
-        columns = np.moveaxis(np.atleast_2d(decoded), -1, 0) if decoded.ndim == 1 else decoded
-        rows.writerows(["" if value != value else value for value in row] for row in columns.tolist())
+        table = decoded.reshape(len(decoded), -1).tolist()
+        rows.writerows(["" if value != value else value for value in row] for row in table)
         f.write(text.getvalue().encode())
+
+
+def _refuse(options: Namespace, *names: str) -> None:
+    """ValueError for a given option that recordings do not have."""
+    for name in names:
+        if getattr(options, name):
+            raise ValueError(f"--{name.replace('_', '-')}: not for recordings")
 
 
 def inspect(tokenizer: SignalTokenizer, top: int) -> dict[str, Any]:
@@ -89,13 +99,15 @@ def inspect(tokenizer: SignalTokenizer, top: int) -> dict[str, Any]:
     }
 
 
-def read(paths: list[str], form: str | None) -> tuple[list[NDArray[Any]], list[str] | None]:
+def read(
+    paths: list[str], form: str | None, names: list[str] | None = None
+) -> tuple[list[NDArray[Any]], list[str] | None]:
     """The recordings of files, [samples] or [samples, channels], and the names of channels that a csv has.
 
-    ValueError, with file and line, for a field that is not a number; an empty field of a csv is a missing
-    sample.
+    ValueError, with file and line, for a field that is not a number, and for other names than `names` or those
+    of the file before; an empty field of a csv is a missing sample.
     """
-    columns, names = [], None
+    columns = []
     for path in paths:
         name = form or os.path.splitext(path.lower().removesuffix(".gz"))[1].removeprefix(".")
         if path == STANDARD and form is None:
@@ -103,7 +115,12 @@ def read(paths: list[str], form: str | None) -> tuple[list[NDArray[Any]], list[s
         if name not in ("csv", "npy", "wav"):
             raise ValueError(f"{path}: expected recordings, a file of csv, npy or wav; say it with --format")
         if name == "csv":
-            array, names = _of_csv(path)
+            array, header = _of_csv(path)
+            names = names or header
+            if header is not None and header != names:
+                raise ValueError(
+                    f"{path}: expected the columns {', '.join(names or ())}, got {', '.join(header)}"
+                )
         else:
             array = samples(path).T if name == "wav" else loaded(path, name)[0]
         columns.append(array[:, 0] if array.ndim == 2 and array.shape[1] == 1 else array)

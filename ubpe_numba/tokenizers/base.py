@@ -360,6 +360,8 @@ class Tokenizer(Decoding, Saving):
             raise ValueError(f"by: expected 'creation' or 'idf', got {quoted(by)}")
         if positive(n_tokens, "n_tokens") < n:
             raise ValueError(f"n_tokens: expected at least the alphabet's {n} symbols, got {n_tokens}")
+        if docs is not None and by != "creation":
+            raise ValueError(f"by: expected no order with docs, whose usage decides, got {quoted(by)}")
         by = by if docs is None else "docs"
         if by != "creation":
             # here only: fits need not wait for it
@@ -367,7 +369,8 @@ class Tokenizer(Decoding, Saving):
 
             if segmenter.frame or self._tables.mirror is not None:
                 raise ValueError(
-                    "by: tokens of frames, or with mirrors, leave as they came; use by='creation'"
+                    f"{'by' if docs is None else 'docs'}: tokens of frames, or with mirrors, leave as they "
+                    "came; use by='creation'"
                 )
         if by == "docs":
             own, pairs = segmenter.ids(len(vocabulary)), vocabulary.merges

@@ -70,7 +70,7 @@ class TokensDisplay(Display):
             If the tokenizer is one of text or bytes or has ids of its own, `doc` is not one document, and as
             `plot` raises it.
         """
-        if hasattr(type(tok), "scale_"):  # a SignalTokenizer
+        if hasattr(tok, "error_bound"):  # a SignalTokenizer
             spans, samples = tok.spans(doc), np.ma.filled(np.ma.asarray(doc, np.float64), np.nan)
             if tok.channel_axis is not None:
                 samples = np.moveaxis(samples, tok.channel_axis, 0)[channel]
