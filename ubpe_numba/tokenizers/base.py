@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import functools
-import json
 import os
 import sys
 from collections.abc import Mapping, Sized
@@ -365,7 +364,7 @@ class Tokenizer(Decoding, Saving):
         by = by if docs is None else "docs"
         if by != "creation":
             # here only: fits need not wait for it
-            from ubpe_numba.vocabulary.weights import keep_by_weight, rearranged, renumber
+            from ubpe_numba.vocabulary.weights import keep_by_weight, of_tokens, rearranged, renumber
 
             if segmenter.frame or self._tables.mirror is not None:
                 raise ValueError(
@@ -399,7 +398,7 @@ class Tokenizer(Decoding, Saving):
         other.n_tokens = n_tokens
         changed = other._segmenter(alphabet.kind, len(shorter) if ids is None or first else None)
         if by == "docs":
-            changed = _of_tokens(segmenter, np.append(np.arange(n), n + stay), alphabet.kind)
+            changed = of_tokens(segmenter, np.append(np.arange(n), n + stay), alphabet.kind)
         # known words of a list moved
         elif first and segmenter.special is not None and changed.special is not None:
             changed = segmenter._replace(
@@ -566,22 +565,3 @@ def seconds_of(seconds: Any) -> float | None:
     if not seconds >= 0:
         raise ValueError(f"seconds: expected 0 or more, got {quoted(seconds)}")
     return float(seconds) if seconds <= sys.float_info.max else None
-
-
-def _of_tokens(segmenter: Segmenter, tokens: NDArray[np.int64], kind: Any) -> Segmenter:
-    """The segmenter of some of the tokens: their ids, and all others, are 0, 1, ... in the order of before."""
-    fields = segmenter.state()
-    own = segmenter.ids(int(tokens.max()) + 1)[tokens].tolist()
-    unknown, words = fields.get("unknown", {}), fields.get("special_tokens", {}).get("ids", ())
-    left = {-1, *own, *words, *(unknown.get("bytes") or ()), unknown.get("id", -1)}
-    number = {i: at for at, i in enumerate(sorted(left), -1)}
-
-    def moved(part: dict[str, Any]) -> dict[str, Any]:
-        """An object with the new ids: also of files of others, where padding and post-processors have some."""
-        for name in part.keys() & ({"id", "bytes"} if "fuse" in part else {"ids", "pad_id", "cls", "sep"}):
-            old = part[name]
-            part[name] = [number.get(i, i) for i in old] if type(old) is list else number.get(old, old)
-        return part
-
-    fields["token_ids"] = None if segmenter.token_ids is None else [number[i] for i in own]
-    return Segmenter.from_state(json.loads(json.dumps(fields), object_hook=moved), tokens.size, kind)

@@ -7,6 +7,7 @@ pair table loses more tokens: a token that is built on a removed token cannot be
 
 from __future__ import annotations
 
+import json
 import math
 from typing import Any
 
@@ -14,6 +15,7 @@ import numpy as np
 
 from ubpe_numba.errors import quoted
 from ubpe_numba.runtime.arrays import describe
+from ubpe_numba.vocabulary.segmenter import Segmenter
 from ubpe_numba.vocabulary.vocabulary import Vocabulary, for_distinct
 
 _LIMIT = 1e6  # largest absolute weight: in fixed point the sum of 500 of these is still exact
@@ -153,3 +155,22 @@ def rearranged(vocabulary: Vocabulary, n_tokens: int, trim: str, by_pairs: bool)
             "the original does; such a vocabulary cannot decode: use trim='closed', or order='creation'"
         )
     return vocabulary.select(stay, pairs)
+
+
+def of_tokens(segmenter: Segmenter, tokens: np.ndarray, kind: Any) -> Segmenter:
+    """The segmenter of some of the tokens: their ids, and all others, are 0, 1, ... in the order of before."""
+    fields = segmenter.state()
+    own = segmenter.ids(int(tokens.max()) + 1)[tokens].tolist()
+    unknown, words = fields.get("unknown", {}), fields.get("special_tokens", {}).get("ids", ())
+    left = {-1, *own, *words, *(unknown.get("bytes") or ()), unknown.get("id", -1)}
+    number = {i: at for at, i in enumerate(sorted(left), -1)}
+
+    def moved(part: dict[str, Any]) -> dict[str, Any]:
+        """An object with the new ids: also of files of others, where padding and post-processors have some."""
+        for name in part.keys() & ({"id", "bytes"} if "fuse" in part else {"ids", "pad_id", "cls", "sep"}):
+            old = part[name]
+            part[name] = [number.get(i, i) for i in old] if type(old) is list else number.get(old, old)
+        return part
+
+    fields["token_ids"] = None if segmenter.token_ids is None else [number[i] for i in own]
+    return Segmenter.from_state(json.loads(json.dumps(fields), object_hook=moved), tokens.size, kind)
